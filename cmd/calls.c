@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * calls.c - turns the options about call trees into settings, with the costs that calibrate measured
+ * (calls.h).
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* fleet_sent.c - the list of files that fleet push has put into its spool (fleet_sent.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* folder.c - lists the traces in folders and sorts them (folder.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* input.c - opens the trace that a command reads, importing it if need be (input.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* mcp_traces.c - describes traces for clients of arcprof mcp (mcp_traces.h). */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

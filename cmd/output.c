@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* output.c - redirects standard output into a file that appears only when complete (output.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sampling.c - turns the options of record, top and tprof into a recording, and reports its result
+ * (sampling.h).
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* train.c - measures the cost of counting a call, by recording a program that does little else (train.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * train_trace.c - reads the cost from one event to the next from a call trace of the trainer (train_trace.h).
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* hashes.c - a growing hash table that gives each name a number (hashes.h). */
 #include "agent/hashes.h"
 #include "agent/sys.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* anchor.c - takes the readings from which a thread's time is computed without a system call (anchor.h). */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* area.c - finds, maps and reads the memory of a session (area.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>

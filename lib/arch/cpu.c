@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cpu.c - the table of the CPUs that files and traces can be of (cpu.h). */
 #include <string.h>
 
 #include "arch/cpu.h"

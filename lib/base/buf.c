@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* buf.c - growing byte buffers (buf.h). */
 #include <stdio.h>
 #include <string.h>
 

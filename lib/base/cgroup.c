@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cgroup.c - reads the control group of a process, and finds its container (cgroup.h). */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

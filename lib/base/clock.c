@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* clock.c - reads clocks in nanoseconds (clock.h). */
 #include <errno.h>
 #include <time.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* dist.c - p-values and quantiles of several distributions, and false discovery rates (dist.h). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* err.c - formats errors (err.h). */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

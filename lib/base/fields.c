@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* fields.c - encodes and decodes the named values of an event (fields.h). */
 #include <inttypes.h>
 #include <string.h>
 

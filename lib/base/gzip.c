@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* gzip.c - gzip by zlib (gzip.h). */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>

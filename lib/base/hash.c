@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* hash.c - hash functions, and a map from 64-bit keys to 32-bit values (hash.h). */
 #include "base/hash.h"
 #include "base/mem.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* inputs.c - notes which files were read, so that output files are no more readable than these (inputs.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

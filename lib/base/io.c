@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* io.c - reads and writes that survive EINTR and short counts (io.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

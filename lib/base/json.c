@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* json.c - writes JSON (json.h). */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>

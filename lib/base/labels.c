@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* labels.c - parses and builds labels such as "service=shop,version=1.2" (labels.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* log.c - prints messages, warnings and hints on stderr (log.h). */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* mem.c - allocation that dies when memory is out (mem.h). */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>

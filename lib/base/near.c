@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* near.c - finds the known word nearest to a mistyped one (near.h). */
 #include <string.h>
 
 #include "base/mem.h"

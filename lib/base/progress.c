@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* progress.c - draws the progress line (progress.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* protobuf.c - encodes and decodes the fields of protobuf messages (protobuf.h). */
 #include "base/protobuf.h"
 
 static void put_tag(struct buf *b, unsigned int field, unsigned int type)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* quote.c - escapes untrusted names for terminals, text and CSV (quote.h). */
 #include <stdint.h>
 #include <string.h>
 

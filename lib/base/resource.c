@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* resource.c - parses OpenTelemetry's resource attributes in an environment (resource.h). */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* rules.c - parses the rules of filters, and matches names against them (rules.h). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* screen.c - switches the terminal to a full screen, and reads keys (screen.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

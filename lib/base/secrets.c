@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* secrets.c - hides passwords in the arguments of programs (secrets.h). */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>

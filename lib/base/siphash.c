@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* siphash.c - SipHash-2-4 (siphash.h). */
 #include "base/siphash.h"
 
 static inline uint64_t rotate(uint64_t x, unsigned int by)

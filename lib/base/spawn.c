@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* spawn.c - starts a program, held before its first instruction (spawn.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* spread.c - sketches of distributions: quantiles and a histogram in little memory (spread.h). */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* strtab.c - interned strings (strtab.h). */
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* tee.c - a stream that writes to stdout and a file (tee.h). */
 #include <errno.h>
 #include <string.h>
 #include <sys/types.h>

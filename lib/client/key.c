@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* key.c - reads the recorder's key beside its socket (key.h). */
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <linux/stat.h>

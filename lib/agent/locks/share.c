@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* share.c - decides which waits get a stack, and what each stack stands for (share.h). */
 #include <stdbool.h>
 
 #include "agent/locks/share.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* journal.c - writes a journal in place of talking to a recorder (journal.h). */
 #include <asm/stat.h>
 #include <errno.h>
 #include <linux/falloc.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* lz.c - compresses chunks of a journal, referring back to previous ones (lz.h). */
 #include "agent/session/lz.h"
 #include "agent/session/varint.h"
 #include "agent/sys.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* pack.c - packs the records of rings into items of a journal (pack.h). */
 #include "agent/ring.h"
 #include "agent/session/pack.h"
 #include "agent/session/varint.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* wishes.c - parses the option of an agent without a recorder (wishes.h). */
 #include "agent/session/wishes.h"
 #include "agent/sys.h"
 

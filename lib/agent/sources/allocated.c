@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* allocated.c - reports how much each thread has allocated by the VM's count (allocated.h). */
 #include "agent/hotspot/vm.h"
 #include "agent/ring.h"
 #include "agent/sources/sources.h"

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: MIT
+/*
+ * given.c - puts probes into methods of libraries, which pass their arguments to a class of ours (given.h).
+ */
 #include "agent/agent.h"
 #include "agent/calls/flow.h"
 #include "agent/ring.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* mounts.c - finds and enables HotSpot's events of mounts and unmounts (mounts.h). */
 #include "agent/sources/mounts.h"
 #include "agent/sys.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* rate.c - bounds the samples per second of a source by doubling its interval (rate.h). */
 #include "agent/ring.h"
 #include "agent/sources/rate.h"
 

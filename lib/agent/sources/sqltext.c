@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* sqltext.c - removes literals and comments from SQL statements (sqltext.h). */
 #include "agent/sources/sqltext.h"
 
 /* Each unit becomes up to three bytes, and a blank may come behind a comma. */

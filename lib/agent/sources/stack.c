@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* stack.c - encodes the stacks that JVMTI walks (stack.h). */
 #include "agent/agent.h"
 #include "agent/hotspot/methods.h"
 #include "agent/hotspot/names.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* arch.c - the registers that perf samples on arm64, and its cycle counter (arch.h). */
 #ifdef __aarch64__
 #include "arch/arch.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* code.c - recognizes short pieces of A64 code (code.h). */
 #include <string.h>
 
 #include "arch/arm64/code.h"

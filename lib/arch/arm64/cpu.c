@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cpu.c - describes arm64 to any host (cpu.h). */
 #include <elf.h>
 
 #include "arch/arm64/regs.h"

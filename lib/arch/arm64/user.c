@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* user.c - registers and breakpoints of a traced arm64 thread (user.h). */
 #ifdef __aarch64__
 #include <elf.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* arch.c - the registers that perf samples on x86-64, and its time stamp counter (arch.h). */
 #ifdef __x86_64__
 #include <asm/perf_regs.h>
 #include <x86intrin.h>

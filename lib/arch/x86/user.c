@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* user.c - registers and breakpoints of a traced x86-64 thread (user.h). */
 #ifdef __x86_64__
 #include <errno.h>
 #include <stddef.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* callrules.c - compiles the user's rules for callflow/filter.h (callrules.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* jpmt.c - parses configuration files of JPMT (jpmt.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

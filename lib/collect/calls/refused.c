@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* refused.c - collects what could not be counted, and writes it as labels (refused.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

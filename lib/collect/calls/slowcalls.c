@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* slowcalls.c - drops the events of calls that were fast, in an event trace of slow ones (slowcalls.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* control.c - the two ends of the socket between arcprof ctl and a recorder (control.h). */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>

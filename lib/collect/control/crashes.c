@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* crashes.c - finds out how processes ended that are not our children (crashes.h). */
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>

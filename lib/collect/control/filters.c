@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* filters.c - applies rules to events before they are stored (filters.h). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* rates.c - changes the interval of an event during a recording (rates.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

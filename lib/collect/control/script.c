@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* script.c - parses and runs scripts of commands for a recording (script.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

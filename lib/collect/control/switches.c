@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* switches.c - turns events on and off, and notes when each was on (switches.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* triggers.c - watches the conditions of "record --when" (triggers.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

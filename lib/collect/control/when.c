@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* when.c - parses the conditions of "record --when" (when.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>

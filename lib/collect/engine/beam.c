@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* beam.c - reads from a BEAM process what its stacks require (beam.h). */
 #include <sys/uio.h>
 
 #include "collect/engine/recording.h"

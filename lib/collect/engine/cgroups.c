@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cgroups.c - opens the control groups that a recording is limited to (cgroups.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * forget.c - drops state of processes, threads and files that are gone, so that a long recording does not
+ * grow.
+ */
 #include "base/mem.h"
 #include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* jitfiles.c - follows perf-PID.map and jit-PID.dump files as they grow (jitfiles.h). */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* loop.c - the loop of a recording: waits for signals, commands and data (loop.h). */
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>

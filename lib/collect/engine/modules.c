@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* modules.c - the table of executable files, with their symbols and unwind rules (modules.h). */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>

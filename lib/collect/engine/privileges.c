@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* privileges.c - raises limits and priority, and gives privileges up (privileges.h). */
 #include <stdio.h>
 #include <sys/capability.h>
 #include <sys/resource.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* program.c - starts the recorded program, passes signals on, and reports its end (program.h). */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

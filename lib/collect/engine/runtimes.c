@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* runtimes.c - recognizes runtimes with JIT compilers (runtimes.h). */
 #include <string.h>
 
 #include "base/mem.h"

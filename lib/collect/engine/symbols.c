@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* symbols.c - writes names and lines of all sampled addresses at the end of a recording (symbols.h). */
 #include <stdio.h>
 #include <string.h>
 

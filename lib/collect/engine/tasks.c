@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* tasks.c - follows processes and threads by the kernel's records (tasks.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>

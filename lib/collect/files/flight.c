@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* flight.c - keeps the last part of an endless recording, and dumps it (flight.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

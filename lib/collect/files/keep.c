@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* keep.c - removes old files of a recording from a folder (keep.h). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* labels.c - writes the labels that describe a recording (labels.h). */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

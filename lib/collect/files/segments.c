@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* segments.c - closes the file of a recording and begins the next (segments.h). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

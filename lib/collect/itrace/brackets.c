@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* brackets.c - selects the calls whose instructions are traced, and sums the results (brackets.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

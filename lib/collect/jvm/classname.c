@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* classname.c - converts class names from the VM's form to Java's (classname.h). */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* deadlocks.c - finds deadlocks among stuck threads that agents report (deadlocks.h). */
 #include <inttypes.h>
 #include <string.h>
 

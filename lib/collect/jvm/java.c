@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* java.c - joins a JVM thread's perf sample with the stack from its agent (java.h). */
 #include <string.h>
 
 #include "base/mem.h"

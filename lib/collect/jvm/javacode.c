@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* javacode.c - reads the machine code of compiled methods from a JVM (javacode.h). */
 #include <stdlib.h>
 #include <sys/uio.h>
 

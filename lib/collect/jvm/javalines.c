@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* javalines.c - keeps line tables of methods until samples need them (javalines.h). */
 #include <stdlib.h>
 #include <string.h>
 

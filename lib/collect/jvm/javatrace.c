@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* javatrace.c - writes what agents report about code and threads to the trace (javatrace.h). */
 #include <string.h>
 
 #include "base/buf.h"

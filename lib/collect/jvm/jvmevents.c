@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* jvmevents.c - selects and writes events of JVMs (jvmevents.h). */
 #include <string.h>
 
 #include "base/mem.h"

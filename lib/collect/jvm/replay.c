@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* replay.c - turns a journal into a trace (replay.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

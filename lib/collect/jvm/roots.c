@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* roots.c - completes stacks by the parts that agents send only once (roots.h). */
 #include <stdlib.h>
 #include <string.h>
 

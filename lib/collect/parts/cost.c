@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cost.c - measures what the recorder itself takes, and lowers rates to keep a limit (cost.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

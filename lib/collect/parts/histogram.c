@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* histogram.c - parses a JVM's histogram of its heap (histogram.h). */
 #include <string.h>
 
 #include "base/buf.h"

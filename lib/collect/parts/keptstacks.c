@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* keptstacks.c - stacks that outlive the trace's own numbers of stacks (keptstacks.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* live.c - follows sampled objects from allocation to death (live.h). */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* locks.c - sums waits by lock, and weighs their stacks (locks.h). */
 #include <inttypes.h>
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* memory.c - samples of native allocations, and of blocks that were not freed (memory.h). */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

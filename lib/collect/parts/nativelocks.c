@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* nativelocks.c - names locks of native code by the file and the function that they belong to (locks.h). */
 #include <inttypes.h>
 
 #include "base/buf.h"

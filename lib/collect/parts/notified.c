@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* notified.c - sums which threads woke which others by notify(). */
 #include <stdlib.h>
 
 #include "base/clock.h"

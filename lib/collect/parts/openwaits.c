@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* openwaits.c - waits for locks of native code that are open at the end (locks.h). */
 #include <inttypes.h>
 #include <sys/uio.h>
 

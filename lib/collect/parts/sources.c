@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* sources.c - the table of sources, and the weighing of their samples (sources.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

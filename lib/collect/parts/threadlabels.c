@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* threadlabels.c - writes the labels of threads that samples need (threadlabels.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* virtuals.c - writes waits of unmounted virtual threads (wall_priv.h). */
 #include <inttypes.h>
 
 #include "base/clock.h"

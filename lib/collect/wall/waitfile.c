@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* waitfile.c - describes the file or socket that a thread waits for (waitfile.h). */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wall.c - runs the source "wall": its slots, its BPF programs and its samples (wall.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wallaccount.c - writes the time of threads, blocked and running, as samples (wall_priv.h). */
 #include <string.h>
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wallrecords.c - follows threads by the kernel's records for their slots (wall_priv.h). */
 #include "base/clock.h"
 #include "collect/engine/recording.h"
 #include "wall/switches.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wallwake.c - the stacks of threads that ended waits (wallwake.h). */
 #include <string.h>
 
 #include "base/clock.h"
