@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cpuclock.c - loads the BPF programs that filter samples of CPU clocks by process (cpuclock.h). */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

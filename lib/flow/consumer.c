@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* consumer.c - the table of consumers (consumer.h). */
 #include <string.h>
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* events.c - builds a tree from enter and leave events, repairing bad nesting (events.h). */
 #include <assert.h>
 #include <string.h>
 

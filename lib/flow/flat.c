@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* flat.c - sums a tree into a flat profile (flat.h). */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* model.c - a tree with its consumers, metrics and sources (model.h). */
 #include <errno.h>
 #include <string.h>
 

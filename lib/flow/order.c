@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* order.c - compares consumers and contexts for sorting (order.h). */
 #include <string.h>
 
 #include "base/mem.h"

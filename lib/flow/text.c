@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* text.c - parses lines, numbers and directives of text inputs (text.h). */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

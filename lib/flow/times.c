@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* times.c - the single samples of a tree, for a part of the time (times.h). */
 #include <stdlib.h>
 #include <string.h>
 

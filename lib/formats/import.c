@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* import.c - recognizes a foreign profile, decompresses it, and converts it to a trace (import.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* jsonin.c - a cursor over JSON text (jsonin.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* modules.c - finds the files in which a profile's addresses are (modules.h). */
 #include <elf.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* named.c - recognizes formats that cannot be imported, to say what to do (named.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

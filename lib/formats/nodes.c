@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* nodes.c - a tree of calls from a foreign file, and its stacks (nodes.h). */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* sink.c - writes what readers of foreign formats deliver (sink.h). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

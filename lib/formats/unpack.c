@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* unpack.c - decompresses profiles (unpack.h). */
 #include <bzlib.h>
 #include <errno.h>
 #include <limits.h>

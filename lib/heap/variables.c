@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* variables.c - finds the local variable of a frame that holds an object (variables.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* link.c - connects an instrumented program to its recorder (link.h). */
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>

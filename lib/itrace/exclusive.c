@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* exclusive.c - finds stretches between a load-exclusive and its store-exclusive (exclusive.h). */
 #include <errno.h>
 #include <string.h>
 #include <sys/ptrace.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* report.c - writes what the stepper sees to its output (stepper.h). */
 #include <stdio.h>
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* steady.c - finds code that cannot change while a process runs (steady.h). */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>

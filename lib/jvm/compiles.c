@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* compiles.c - measures compilations by the VM's log (compiles.h). */
 #include <stdlib.h>
 #include <string.h>
 

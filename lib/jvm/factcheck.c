@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* factcheck.c - checks the facts about HotSpot in a running JVM from outside (factcheck.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

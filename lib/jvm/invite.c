@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* invite.c - asks a running program to connect to us (invite.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>

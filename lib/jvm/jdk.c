@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* jdk.c - finds the Java installations of this machine (jdk.h). */
 #include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* journal_read.c - reads journals (journal_read.h). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* loads.c - measures how long classes took to load by the VM's log (loads.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* replay.c - calls the callbacks of server.h with the content of a journal (replay.h). */
 #include <errno.h>
 #include <unistd.h>
 

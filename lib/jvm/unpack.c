@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* unpack.c - decompresses and unpacks chunks of a journal (unpack.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* inline.c - formats the text inside a paragraph of AsciiDoc (inline.h). */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>

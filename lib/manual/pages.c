@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* pages.c - finds the embedded manual pages (manual.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* account.c - compares samples with the exact counts of what threads consumed (account.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

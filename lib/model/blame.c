@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* blame.c - finds the function to blame for what a stack ends in (blame.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* blend.c - joins exact counts with samples of another run (blend.h). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* branches.c - reads an instruction trace block by block (branches.h). */
 #include <string.h>
 
 #include "base/mem.h"

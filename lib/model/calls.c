@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* calls.c - reads call trees and events of a trace (calls.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* chains.c - follows waits from thread to thread (chains.h). */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* columns.c - assigns the metrics of a trace to those of the model (columns.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cut.c - cuts samples to a window of time and to phases (cut.h). */
 #include "base/mem.h"
 #include "model/cut.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* events.c - reads the events of a trace (events.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

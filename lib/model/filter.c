@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* filter.c - applies rules to the samples and events of a trace (filter.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* footprint.c - reads where the resident memory of processes was (footprint.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

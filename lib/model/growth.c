@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* growth.c - tests whether the number of live objects grows (growth.h). */
 #include <math.h>
 
 #include "base/dist.h"

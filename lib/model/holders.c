@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* holders.c - builds the tree of who waited for whom (holders.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* join.c - joins requests that cross processes by a label (join.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* leaks.c - finds what keeps more and more live objects (leaks.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* lifetimes.c - sums the lifetimes of objects that died (lifetimes.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

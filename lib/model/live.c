@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* live.c - builds models of the latest part of a running recording (live.h). */
 #include "model/live.h"
 #include "model/samples.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* loads.c - assigns causes and times to loads of classes (loads.h). */
 #include <stdlib.h>
 
 #include "base/mem.h"

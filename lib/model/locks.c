@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* locks.c - reads the locks of a trace (locks.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* made.c - recognizes names that a program makes up at run time (made.h). */
 #include <ctype.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* names.c - stores the names in a trace (names.h). */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

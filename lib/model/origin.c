@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* origin.c - collects what a model came from (origin.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

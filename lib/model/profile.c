@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* profile.c - builds a model from a trace (profile.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* select.c - selects moments, processes, threads, modules and functions (select.h). */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* sequences.c - computes the cost of counting from one event to the next (sequences.h). */
 #include <stdio.h>
 #include <stdlib.h>
 

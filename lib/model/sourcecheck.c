@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* sourcecheck.c - compares the sums of a model with the samples in its trace (checks.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

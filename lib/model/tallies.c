@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* tallies.c - compares the VM's own counts with what was recorded (tallies.h). */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

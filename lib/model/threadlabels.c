@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* threadlabels.c - finds the labels that a thread had at a time (threadlabels.h). */
 #include <stdlib.h>
 #include <string.h>
 

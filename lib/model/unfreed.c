@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* unfreed.c - sums native blocks that were not freed (unfreed.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

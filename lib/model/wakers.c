@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wakers.c - reads which threads ended the waits of others (wakers.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

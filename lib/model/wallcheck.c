@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wallcheck.c - checks that the wall time of each thread adds up (checks.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cpi.c - counts cycles and instructions (cpi.h). */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

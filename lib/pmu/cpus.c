@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cpus.c - parses lists of CPUs (cpus.h). */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* idle.c - reads what CPUs did from /proc/stat (idle.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>

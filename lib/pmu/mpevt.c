@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* mpevt.c - keeps events open in a background process (mpevt.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

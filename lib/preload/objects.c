@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* objects.c - finds symbols in the loaded objects (objects.h). */
 #include <link.h>
 
 #include "agent/elf.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* sampler.c - samples allocations, and follows the sampled blocks (sampler.h). */
 #include <sys/mman.h>
 
 #include "agent/sys.h"

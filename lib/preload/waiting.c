@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* waiting.c - the table of open waits for locks (waiting.h). */
 #include "preload/waiting.h"
 
 static struct waiting nowhere;		/* of waits that found no slot */

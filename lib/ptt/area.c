@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* area.c - makes snapshots from a session's memory (area.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

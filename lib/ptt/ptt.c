@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* ptt.c - sessions of Per-Thread Time, whatever the back end (ptt.h). */
 #include <errno.h>
 #include <string.h>
 

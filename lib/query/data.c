@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* data.c - reads a trace for the tables of SQL (data.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

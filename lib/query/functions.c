@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* functions.c - the aggregate functions percentile() and median(). */
 #include <math.h>
 #include <stdlib.h>
 

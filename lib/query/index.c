@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* index.c - sorts the rows of a table by a column (index.h). */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* budget.c - prints verdicts about limits (budget.h). */
 #include <math.h>
 #include <string.h>
 #include <time.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* completed.c - rebuilds calls from the events of a call trace (completed.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* created.c - turns a tree of allocations into one of creators and created classes (created.h). */
 #include <errno.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* gensamples.c - iterates over the samples of a trace (gensamples.h). */
 #include <errno.h>
 
 #include "report/gensamples.h"

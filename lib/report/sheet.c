@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* sheet.c - collects the rows of a table, and passes them to the format (sheet.h). */
 #include <inttypes.h>
 
 #include "report/sheet.h"

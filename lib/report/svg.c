@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* svg.c - writes the common parts of SVG pictures (svg.h). */
 #include "base/quote.h"
 #include "report/report.h"
 #include "report/svg.h"

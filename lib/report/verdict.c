@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* verdict.c - judges a model by limits (verdict.h). */
 #include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* claims.c - collects what addresses of a process are used for (claims.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

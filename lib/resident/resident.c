@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* resident.c - divides the resident memory of a process by use (resident.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

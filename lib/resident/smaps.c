@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* smaps.c - parses /proc/PID/smaps (smaps.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

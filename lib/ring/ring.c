@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* ring.c - reads a perf_event ring (ring.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* heap_notes.c - collects and prints what is wrong with a heap dump (heap.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* ptt.c - prints snapshots of arcprof ptt (ptt.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* top_rows.c - folds samples into the rows of arcprof top (top_rows.h). */
 #include <stdlib.h>
 #include <string.h>
 

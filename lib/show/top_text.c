@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* top_text.c - draws the screen of arcprof top as lines (top_text.h). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* jitdump.c - reads jit-PID.dump (jitdump.h). */
 #include <string.h>
 
 #include "sym/jitdump.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* kallsyms_cache.c - caches the functions of the kernel image until the next boot (kallsyms_cache.h). */
 #include <string.h>
 
 #include "base/buf.h"

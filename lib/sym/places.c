@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* places.c - looks for files in named folders, in perf's copies and at a server (places.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* source.c - reads source files (source.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

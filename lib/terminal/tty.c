@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* tty.c - draws on the terminal by curses (tty.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* branch.c - encodes and decodes runs of branches (branch.h). */
 #include "trace/branch.h"
 
 enum { LEN_SHIFT = 4, KIND_MASK = 15 };

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* calls_read.c - decodes records of call trees (calls_read.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* codec.c - encodes and decodes records by the rows of table.h (codec.h). */
 #include <stdbool.h>
 #include <string.h>
 

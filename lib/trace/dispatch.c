@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* dispatch.c - encodes and decodes dispatches and interrupts (dispatch.h). */
 #include <string.h>
 
 #include "base/mem.h"

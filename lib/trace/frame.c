@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* frame.c - names of kinds and marks of frames, and their encoding in two words (frame.h). */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* records.c - gathers records for a chunk (records.h). */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* splice.c - writes several files of a recording as one trace (splice.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

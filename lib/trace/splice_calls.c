@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* splice_calls.c - joins the call trees of segments (splice_calls.h). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* perfsample.c - parses PERF_RECORD_SAMPLE (perfsample.h). */
 #include <linux/perf_event.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* syscalls.c - lists the system calls in which threads wait (syscalls.h). */
 #include <stddef.h>
 #include <sys/syscall.h>
 

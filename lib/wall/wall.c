@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wall.c - loads the BPF programs, and maps the slots of threads (wall.h). */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* wire.c - writes OTLP messages in protobuf or JSON (wire.h). */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* read.c - reads V8's call frames, and samples with time deltas (read.h). */
 #include <errno.h>
 #include <math.h>
 #include <string.h>

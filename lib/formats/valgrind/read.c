@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* read.c - parses functions as valgrind writes them (read.h). */
 #include <ctype.h>
 #include <string.h>
 
