@@ -13,7 +13,7 @@
 #include "calls.h"
 #include "cmd.h"
 #include "collect/calls/callrules.h"
-#include "collect/control/timed.h"
+#include "collect/control/timedcalls.h"
 #include "sampling.h"
 
 struct record_opts {
@@ -446,22 +446,22 @@ static void on_cost(const struct cost_told *t)
 static int prepare_cost(struct sampling *s, const struct record_opts *o, struct err *e)
 {
 	static const uint64_t minute_ns = 60000000000;
-	struct when w;
+	struct condition w;
 
 	if (!o->max_cpu)
 		return 0;
-	if (when_parse_cpu(o->max_cpu, minute_ns, &w, e))
+	if (condition_parse_cpu(o->max_cpu, minute_ns, &w, e))
 		return err_wrap(e, "--max-cpu");
 	s->c.cost = (struct cost_opts){ w.limit, w.span_ns, on_cost };
 	return 0;
 }
 
-static void on_trigger(const struct when *w, const char *cause)
+static void on_trigger(const struct condition *w, const char *cause)
 {
 	log_info("%s: %s", w->text, cause);
 }
 
-static void on_missed(const struct when *w, const struct err *e)
+static void on_missed(const struct condition *w, const struct err *e)
 {
 	log_warn("%s: nothing is written: %s", w->text, e->msg);
 }
@@ -470,7 +470,7 @@ static void on_missed(const struct when *w, const struct err *e)
 /* A JVM has one set of probes. */
 static int check_timed(const struct sampling *s, const struct record_opts *o, struct err *e)
 {
-	if (!timed_wanted(&s->c.trigger))
+	if (!timedcalls_wanted(&s->c.trigger))
 		return 0;
 	if (calls_wanted(&o->calls))
 		return err_set(e, EINVAL, "cannot be combined: --when method and --callflow, --calltrace or --trace, as a method has one probe");
@@ -487,19 +487,19 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 	uint32_t tell;
 	int r;
 
-	s->whens = xcalloc(nr + 1, sizeof(*s->whens));
-	s->nr_whens = nr;
+	s->conditions = xcalloc(nr + 1, sizeof(*s->conditions));
+	s->nr_conditions = nr;
 	for (i = 0; i < nr; i++) {
-		if ((r = when_parse(o->whens.items[i], &s->whens[i], e)))
+		if ((r = condition_parse(o->whens.items[i], &s->conditions[i], e)))
 			return err_wrap(e, "--when");
-		if (s->whens[i].kind == WHEN_CRASH && !s->c.argv && !s->c.nr_pids && !s->c.all_jvms)
+		if (s->conditions[i].kind == CONDITION_CRASH && !s->c.argv && !s->c.nr_pids && !s->c.all_jvms)
 			return err_set(e, EINVAL, "--when crash needs a program to run, processes (--pid), or JVMs");
-		if (s->whens[i].kind == WHEN_FAILURE && !s->c.argv)
+		if (s->conditions[i].kind == CONDITION_FAILURE && !s->c.argv)
 			return err_set(e, EINVAL, "--when %s needs a program to run: only the parent of a process learns how it ended",
-				       s->whens[i].text);
+				       s->conditions[i].text);
 	}
-	s->c.trigger.whens = s->whens;
-	s->c.trigger.nr_whens = nr;
+	s->c.trigger.conditions = s->conditions;
+	s->c.trigger.nr_conditions = nr;
 	s->c.trigger.met = on_trigger;
 	s->c.trigger.missed = on_missed;
 	tell = triggers_tell(&s->c.trigger);

@@ -140,9 +140,9 @@ void sampling_release(struct sampling *s)
 	free(s->events);
 	free(s->rates);
 	free(s->sources);
-	while (s->nr_whens)
-		when_release(&s->whens[--s->nr_whens]);
-	free(s->whens);
+	while (s->nr_conditions)
+		condition_release(&s->conditions[--s->nr_conditions]);
+	free(s->conditions);
 	while (s->nr_times)
 		free(s->times[--s->nr_times].event);
 	free(s->times);

@@ -47,8 +47,8 @@ struct sampling {			/* owns what the collect_opts point to */
 	struct callrules rules;
 	struct rules filter;
 	struct slow_rules slow;
-	struct when *whens;
-	size_t nr_whens;
+	struct condition *conditions;
+	size_t nr_conditions;
 	struct event_time *times;
 	size_t nr_times, alloc_times;
 	struct progress progress;	/* on a terminal, where no program uses it */

@@ -106,10 +106,10 @@ void session_change(JNIEnv *env);
  * Begins a session without a recorder, which writes a journal; returns its number, for session_stop(), or 0
  * and *why. *said: what got lost, if anything was.
  */
-struct wishes;
-struct wishes_text;
-uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct wishes *w, struct wishes_text *why);
-void session_stop(JNIEnv *env, uint32_t nr, struct wishes_text *said);
+struct options;
+struct message;
+uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct options *w, struct message *why);
+void session_stop(JNIEnv *env, uint32_t nr, struct message *said);
 /* The VM ends: nothing changes any more. */
 void session_death(void);
 /* All that was told is in the journal, if one is written; it is closed. */

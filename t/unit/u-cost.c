@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/mem.h"
-#include "collect/control/when.h"
+#include "collect/control/condition.h"
 #include "collect/parts/cost.h"
 #include "unit.h"
 
@@ -26,16 +26,16 @@ TEST(cost_halves_the_rate_and_doubles_it_again)
 TEST(cost_limits_are_shares_of_a_cpu)
 {
 	struct err e = { 0 };
-	struct when w;
+	struct condition w;
 
-	CHECK(!when_parse_cpu("1%", 60 * S, &w, &e));
+	CHECK(!condition_parse_cpu("1%", 60 * S, &w, &e));
 	CHECK_U64(w.limit, S / 100);
 	CHECK_U64(w.span_ns, 60 * S);
-	CHECK(!when_parse_cpu("0.5%:10s", 60 * S, &w, &e));
+	CHECK(!condition_parse_cpu("0.5%:10s", 60 * S, &w, &e));
 	CHECK_U64(w.limit, S / 200);
 	CHECK_U64(w.span_ns, 10 * S);
-	CHECK(when_parse_cpu("1", 60 * S, &w, &e) == -EINVAL);
-	CHECK(when_parse_cpu("0%", 60 * S, &w, &e) == -EINVAL);
-	CHECK(when_parse_cpu("1%:500ms", 60 * S, &w, &e) == -EINVAL);
-	CHECK(when_parse_cpu("", 60 * S, &w, &e) == -EINVAL);
+	CHECK(condition_parse_cpu("1", 60 * S, &w, &e) == -EINVAL);
+	CHECK(condition_parse_cpu("0%", 60 * S, &w, &e) == -EINVAL);
+	CHECK(condition_parse_cpu("1%:500ms", 60 * S, &w, &e) == -EINVAL);
+	CHECK(condition_parse_cpu("", 60 * S, &w, &e) == -EINVAL);
 }

@@ -276,9 +276,9 @@ void flow_on(JavaVM *jvm, JNIEnv *env)
 	} else if (!env) {
 		enable(JVMTI_EVENT_VM_INIT);
 	} else if ((*ti)->GetCurrentThread(ti, &self) == JVMTI_ERROR_NONE) {
-		outer_on(jvm, ti);
+		outercalls_on(jvm, ti);
 		begin_callflow(env, self);
-		outer_ready();
+		outercalls_ready();
 		(*env)->DeleteLocalRef(env, self);
 	}
 }

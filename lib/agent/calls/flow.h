@@ -164,11 +164,11 @@ void hidden_off(void);
 void instrument_loaded(JNIEnv *env, jvmtiEnv *ti, bool undo);
 
 /*
- * outer.c: calls that were open before. When the loaded classes have their probes, each thread is asked for
- * them at its first call.
+ * outercalls.c: calls that were open before. When the loaded classes have their probes, each thread is asked
+ * for them at its first call.
  */
-void outer_on(JavaVM *jvm, jvmtiEnv *ti);
-void outer_ready(void);
+void outercalls_on(JavaVM *jvm, jvmtiEnv *ti);
+void outercalls_ready(void);
 
 /* vthread.c: virtual threads on their carriers; does nothing in a VM that has none. */
 void vthread_want(jvmtiEnv *ti, jvmtiCapabilities *want);
@@ -183,10 +183,10 @@ void objects_enable(jvmtiEnv *ti);
 void objects_disable(jvmtiEnv *ti);
 
 /*
- * quiet.c: wait until every other thread of the process has been seen waiting, or has run for some
+ * quiesce.c: wait until every other thread of the process has been seen waiting, or has run for some
  * milliseconds, since the call: then none is inside code that was switched off, if that takes microseconds
  * and does not wait. Returns false after max_ms.
  */
-bool quiet_wait(int max_ms);
+bool quiesce_wait(int max_ms);
 
 #endif

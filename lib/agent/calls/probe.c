@@ -495,5 +495,5 @@ bool probe_wait_quiet(void)
 	/* with every event traced, a step waits up to half a second for the recorder to read */
 	if (callflow_area()->flags & CALLFLOW_EVENTS)
 		sys_sleep_ms(1000);
-	return quiet_wait(MAX_WAIT_MS);
+	return quiesce_wait(MAX_WAIT_MS);
 }

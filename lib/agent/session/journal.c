@@ -516,7 +516,7 @@ static bool have_memory(void)
 	return j.buf && j.packed && lz.window && pending.data && pending.other && pack_init(&pack);
 }
 
-static void say_errno(struct wishes_text *t, long error)
+static void say_errno(struct message *t, long error)
 {
 	static const struct {
 		int error;
@@ -533,10 +533,10 @@ static void say_errno(struct wishes_text *t, long error)
 
 	for (i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i].error == error) {
-			wishes_say(t, texts[i].text);
+			options_say(t, texts[i].text);
 			return;
 		}
-	wishes_say(t, "it cannot be written");
+	options_say(t, "it cannot be written");
 }
 
 static int create(const char *path)
@@ -548,7 +548,7 @@ static int create(const char *path)
 static int create_file(const char *path)
 {
 	static const char suffix[] = ".old";
-	char old[sizeof(((struct wishes *)0)->file) + sizeof(suffix)];
+	char old[sizeof(((struct options *)0)->file) + sizeof(suffix)];
 	size_t len = str_len(path);
 	struct stat st;
 	int fd = create(path);
@@ -578,7 +578,7 @@ static uint32_t nr_cpus(void)
  * Return the bytes that threads write in a quarter of a second: they allocate a gigabyte a second, or
  * wait on 64 CPUs' worth of threads. Memory is taken as far as it is needed.
  */
-static uint64_t ring_bytes(const struct wishes *w)
+static uint64_t ring_bytes(const struct options *w)
 {
 	enum { SAMPLE_BYTES = 6 << 10, MOST_HZ = 250000 };
 	uint64_t hz = 0, bytes = RING_LEAST;
@@ -595,7 +595,7 @@ static uint64_t ring_bytes(const struct wishes *w)
 	return bytes;
 }
 
-static struct jvm_ctl *make_area(const struct wishes *w, size_t *bytes)
+static struct jvm_ctl *make_area(const struct options *w, size_t *bytes)
 {
 	const uint64_t of_ring = ring_bytes(w);
 	uint32_t nr_rings = 1;
@@ -636,7 +636,7 @@ static void fill_name(char *to, size_t size)
 	to[n > 0 ? n - 1 : 0] = 0;	/* without the newline */
 }
 
-static void fill_header(const struct wishes *w)
+static void fill_header(const struct options *w)
 {
 	struct new_utsname u;
 
@@ -661,7 +661,7 @@ static void fill_header(const struct wishes *w)
  * Make a file in memory for the VM's log. The VM gets one descriptor, which it opens again by number; we keep
  * another.
  */
-static void open_vm_log(const struct wishes *w)
+static void open_vm_log(const struct options *w)
 {
 	enum { MFD_CLOEXEC_ = 1, F_DUPFD_CLOEXEC_ = 1030 };
 	int fd;
@@ -685,7 +685,7 @@ static void keep_name(const char *path)
 	j.file[len] = 0;
 }
 
-static bool journal_begin(const struct wishes *w, int fd)
+static bool journal_begin(const struct options *w, int fd)
 {
 	size_t bytes;
 
@@ -711,14 +711,14 @@ static bool journal_begin(const struct wishes *w, int fd)
 	return true;
 }
 
-int journal_open(const struct wishes *w, struct wishes_text *why)
+int journal_open(const struct options *w, struct message *why)
 {
 	int fd = create_file(w->file);
 	bool ok = false;
 
 	if (fd < 0) {
-		wishes_say(why, w->file);
-		wishes_say(why, ": ");
+		options_say(why, w->file);
+		options_say(why, ": ");
 		say_errno(why, -fd);
 		return -1;
 	}
@@ -728,7 +728,7 @@ int journal_open(const struct wishes *w, struct wishes_text *why)
 	if (ok)
 		return JVM_SAMPLE;
 	sys(__NR_close, fd);
-	wishes_say(why, "out of memory");
+	options_say(why, "out of memory");
 	return -1;
 }
 
@@ -750,7 +750,7 @@ void journal_end_waits(void)
 		sys_sleep_ms(1);
 }
 
-static void say_number(struct wishes_text *t, uint64_t n)
+static void say_number(struct message *t, uint64_t n)
 {
 	char digits[24];
 	size_t i = sizeof(digits);
@@ -758,21 +758,21 @@ static void say_number(struct wishes_text *t, uint64_t n)
 	do
 		digits[--i] = '0' + n % 10;
 	while (n /= 10);
-	wishes_put(t, digits + i, sizeof(digits) - i);
+	options_put(t, digits + i, sizeof(digits) - i);
 }
 
-static void say_losses(struct wishes_text *t)
+static void say_losses(struct message *t)
 {
-	wishes_say(t, j.file);
-	wishes_say(t, ": ");
+	options_say(t, j.file);
+	options_say(t, ": ");
 	if (j.h.error) {
 		say_errno(t, j.h.error);
-		wishes_say(t, ", ");
+		options_say(t, ", ");
 	} else if (j.h.full) {
-		wishes_say(t, "its limit is reached, ");
+		options_say(t, "its limit is reached, ");
 	}
 	say_number(t, j.h.lost);
-	wishes_say(t, j.h.lost == 1 ? " record is lost" : " records are lost");
+	options_say(t, j.h.lost == 1 ? " record is lost" : " records are lost");
 }
 
 static bool is_open(void)
@@ -785,7 +785,7 @@ static bool is_open(void)
 	return open;
 }
 
-void journal_close(struct wishes_text *said)
+void journal_close(struct message *said)
 {
 	if (!is_open())
 		return;
@@ -806,12 +806,12 @@ void journal_close(struct wishes_text *said)
 	sys_unlock(&j.lock);
 }
 
-void journal_say(const struct wishes_text *t)
+void journal_say(const struct message *t)
 {
-	struct wishes_text line = { .len = 0 };
+	struct message line = { .len = 0 };
 
-	wishes_say(&line, "arcprof: ");
-	wishes_put(&line, t->s, t->len);
-	wishes_say(&line, "\n");
+	options_say(&line, "arcprof: ");
+	options_put(&line, t->s, t->len);
+	options_say(&line, "\n");
 	sys(__NR_write, 2, line.s, line.len);
 }

@@ -13,10 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "agent/session/wishes.h"
+#include "agent/session/options.h"
 
 /* Called in place of link_connect(). Return the VM's flags (enum jvm_flags), or -1 and *why. */
-int journal_open(const struct wishes *w, struct wishes_text *why);
+int journal_open(const struct options *w, struct message *why);
 /* Start the thread that writes; called once the VM is up. */
 void journal_live(JNIEnv *env);
 /* Return the period of CPU time samples, or 0. */
@@ -27,10 +27,10 @@ void journal_end_waits(void);
  * Write the rest and close the file; log_close() comes before. *said: what was lost or could not be written,
  * or empty. Does nothing when no journal is open.
  */
-void journal_close(struct wishes_text *said);
+void journal_close(struct message *said);
 /* Add a record for the log, with its header; false: it is lost. For ring.c, which holds its lock. */
 bool journal_record(const void *rec, size_t size);
 /* Write a line to stderr. */
-void journal_say(const struct wishes_text *t);
+void journal_say(const struct message *t);
 
 #endif

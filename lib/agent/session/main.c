@@ -29,19 +29,19 @@ static void touch_stack(void)
 /* Start without a recorder: "file=..." says what to record, an empty option leaves that to the program. */
 static void start_alone(JavaVM *jvm, JNIEnv *env, const char *option)
 {
-	struct wishes_text why = { .len = 0 };
-	static struct wishes w;
+	struct message why = { .len = 0 };
+	static struct options w;
 
 	recording_offer(jvm, env);
 	if (!option || !*option)
 		return;
-	if (!wishes_parse(&w, option, &why) || !session_record(jvm, env, &w, &why))
+	if (!options_parse(&w, option, &why) || !session_record(jvm, env, &w, &why))
 		journal_say(&why);
 }
 
 static bool is_alone(const char *option)
 {
-	return !option || !*option || wishes_are_these(option);
+	return !option || !*option || options_are_these(option);
 }
 
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *jvm, char *options,

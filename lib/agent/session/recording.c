@@ -21,7 +21,7 @@ __asm__(".pushsection .rodata\n"
 extern const jbyte recording_class_file[] __attribute__((visibility("hidden")));
 extern const jbyte recording_class_file_end[] __attribute__((visibility("hidden")));
 
-static jstring as_string(JNIEnv *env, const struct wishes_text *t)
+static jstring as_string(JNIEnv *env, const struct message *t)
 {
 	return t->len ? (*env)->NewStringUTF(env, t->s) : NULL;
 }
@@ -29,16 +29,16 @@ static jstring as_string(JNIEnv *env, const struct wishes_text *t)
 /* Return a number above 0, or in said[0] why the recording could not begin. */
 static jint JNICALL recording_start(JNIEnv *env, jclass cls, jstring file, jstring events, jobjectArray said)
 {
-	struct wishes_text why = { .len = 0 };
+	struct message why = { .len = 0 };
 	const char *f = (*env)->GetStringUTFChars(env, file, NULL);
 	const char *e = f ? (*env)->GetStringUTFChars(env, events, NULL) : NULL;
 	static struct sys_lock lock;
-	static struct wishes w;		/* too large for any stack */
+	static struct options w;		/* too large for any stack */
 	uint32_t nr = 0;
 	JavaVM *jvm;
 
 	sys_lock(&lock);
-	if (e && !(*env)->GetJavaVM(env, &jvm) && wishes_parse_events(&w, f, e, &why))
+	if (e && !(*env)->GetJavaVM(env, &jvm) && options_parse_events(&w, f, e, &why))
 		nr = session_record(jvm, env, &w, &why);
 	sys_unlock(&lock);
 	if (e)
@@ -53,7 +53,7 @@ static jint JNICALL recording_start(JNIEnv *env, jclass cls, jstring file, jstri
 /* Return what was lost, or null. */
 static jstring JNICALL recording_stop(JNIEnv *env, jclass cls, jint nr)
 {
-	struct wishes_text said = { .len = 0 };
+	struct message said = { .len = 0 };
 
 	session_stop(env, (uint32_t)nr, &said);
 	return as_string(env, &said);

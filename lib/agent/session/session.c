@@ -60,9 +60,9 @@ static bool session_prepare(JavaVM *jvm)
 }
 
 /* End the journal; said: NULL, or receives what was lost. */
-static void end_journal(struct wishes_text *said)
+static void end_journal(struct message *said)
 {
-	struct wishes_text unsaid = { .len = 0 };
+	struct message unsaid = { .len = 0 };
 
 	if (!alone)
 		return;
@@ -70,7 +70,7 @@ static void end_journal(struct wishes_text *said)
 	journal_close(said ? said : &unsaid);
 }
 
-static void session_end(JNIEnv *env, struct wishes_text *said)
+static void session_end(JNIEnv *env, struct message *said)
 {
 	bool quiet;
 
@@ -289,7 +289,7 @@ void session_start(JavaVM *jvm, JNIEnv *env, const char *path)
 
 /* --- without a recorder --- */
 
-static uint32_t begin_journal(JavaVM *jvm, JNIEnv *env, const struct wishes *w, struct wishes_text *why)
+static uint32_t begin_journal(JavaVM *jvm, JNIEnv *env, const struct options *w, struct message *why)
 {
 	flags = journal_open(w, why);
 	if (flags < 0) {
@@ -299,29 +299,29 @@ static uint32_t begin_journal(JavaVM *jvm, JNIEnv *env, const struct wishes *w, 
 	alone = true;
 	session_begin(jvm, env);
 	if (!active)
-		wishes_say(why, "this JVM lacks what the agent needs");
+		options_say(why, "this JVM lacks what the agent needs");
 	return active ? ++nr_alone : 0;
 }
 
-uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct wishes *w, struct wishes_text *why)
+uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct options *w, struct message *why)
 {
 	uint32_t nr = 0;
 
 	sys_lock(&lock);
 	end_abandoned(env);
 	if (dying)
-		wishes_say(why, "the JVM ends");
+		options_say(why, "the JVM ends");
 	else if (!know_vm(jvm))
-		wishes_say(why, "the agent knows too little of this JVM");
+		options_say(why, "the agent knows too little of this JVM");
 	else if (active || stuck || !link_claim())
-		wishes_say(why, "this JVM is being recorded already");
+		options_say(why, "this JVM is being recorded already");
 	else
 		nr = begin_journal(jvm, env, w, why);
 	sys_unlock(&lock);
 	return nr;
 }
 
-void session_stop(JNIEnv *env, uint32_t nr, struct wishes_text *said)
+void session_stop(JNIEnv *env, uint32_t nr, struct message *said)
 {
 	sys_lock(&lock);
 	if (active && alone && nr == nr_alone)
@@ -387,7 +387,7 @@ void session_death(void)
  */
 void session_end_journal(void)
 {
-	struct wishes_text said = { .len = 0 };
+	struct message said = { .len = 0 };
 
 	sys_lock(&lock);
 	if (active && alone) {

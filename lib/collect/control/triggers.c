@@ -25,7 +25,7 @@ struct cpu_look {
 
 struct triggers {
 	uint64_t *ready_ns;		/* of each condition: not again before */
-	bool wanted[WHEN_NR];
+	bool wanted[CONDITION_NR];
 	uint64_t looked_ns;
 	/* the last looks, a ring: as many as the longest condition goes back, and one */
 	struct cpu_look *looks;
@@ -38,15 +38,15 @@ struct triggers {
 
 /* ---- a condition is met ---- */
 
-static void trigger_dump(struct collect *c, const struct when *w)
+static void trigger_dump(struct collect *c, const struct condition *w)
 {
 	char what[32];
 	struct err e;
 
-	if (w->kind == WHEN_SIGNAL)
-		snprintf(what, sizeof(what), "SIG%s", when_signal_name((int)w->limit));
+	if (w->kind == CONDITION_SIGNAL)
+		snprintf(what, sizeof(what), "SIG%s", condition_signal_name((int)w->limit));
 	else
-		snprintf(what, sizeof(what), "%s", when_kind_name(w->kind));
+		snprintf(what, sizeof(what), "%s", condition_kind_name(w->kind));
 	if (flight_ask(c, NULL, what, &e) < 0 && c->o->trigger.missed)
 		c->o->trigger.missed(w, &e);
 }
@@ -54,7 +54,7 @@ static void trigger_dump(struct collect *c, const struct when *w)
 void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause)
 {
 	const struct trigger_opts *o = &c->o->trigger;
-	const struct when *w = &o->whens[when];
+	const struct condition *w = &o->conditions[when];
 	uint64_t now = clock_mono_ns();
 
 	if (now < c->triggers->ready_ns[when])
@@ -72,14 +72,15 @@ void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *ca
 }
 
 /* Trigger all conditions of a kind that have no limit, or this one. */
-static bool met_all(struct collect *c, enum when_kind kind, uint64_t limit, uint32_t proc, const char *cause)
+static bool met_all(struct collect *c, enum condition_kind kind, uint64_t limit, uint32_t proc,
+		    const char *cause)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	bool any = false;
 	size_t i;
 
-	for (i = 0; i < o->nr_whens; i++) {
-		if (o->whens[i].kind != kind || o->whens[i].limit != limit)
+	for (i = 0; i < o->nr_conditions; i++) {
+		if (o->conditions[i].kind != kind || o->conditions[i].limit != limit)
 			continue;
 		triggers_call(c, i, proc, cause);
 		any = true;
@@ -207,10 +208,10 @@ static void look_at_cpu(struct collect *c, uint64_t now_ns)
 	t->looks[t->nr_looks % t->alloc_looks] = (struct cpu_look){ now_ns, cpu_ns(c, !t->nr_looks) };
 	t->nr_looks++;
 	now = look_before(t, 0);
-	for (i = 0; i < o->nr_whens; i++) {
-		uint64_t span = o->whens[i].span_ns, ns;
+	for (i = 0; i < o->nr_conditions; i++) {
+		uint64_t span = o->conditions[i].span_ns, ns;
 
-		if (o->whens[i].kind != WHEN_CPU)
+		if (o->conditions[i].kind != CONDITION_CPU)
 			continue;
 		/* looks may be further apart than they should be, never closer */
 		for (back = 0; back + 1 < MIN(t->nr_looks, t->alloc_looks); back++)
@@ -220,7 +221,7 @@ static void look_at_cpu(struct collect *c, uint64_t now_ns)
 		if (now_ns - then->time_ns < span)
 			continue;
 		ns = now_ns - then->time_ns;
-		if ((double)(now->cpu_ns - then->cpu_ns) / ns <= (double)o->whens[i].limit / 1e9)
+		if ((double)(now->cpu_ns - then->cpu_ns) / ns <= (double)o->conditions[i].limit / 1e9)
 			continue;
 		snprintf(cause, sizeof(cause), "%.1f %% of a CPU over %.1f s",
 			 100.0 * (now->cpu_ns - then->cpu_ns) / ns, ns / 1e9);
@@ -268,8 +269,8 @@ static void look_at_memory(struct collect *c)
 		most = bytes;
 		largest = p;
 	}
-	for (i = 0; largest && i < o->nr_whens; i++) {
-		if (o->whens[i].kind != WHEN_RSS || most <= o->whens[i].limit)
+	for (i = 0; largest && i < o->nr_conditions; i++) {
+		if (o->conditions[i].kind != CONDITION_RSS || most <= o->conditions[i].limit)
 			continue;
 		buf_reset(&cause);
 		buf_fmt(&cause, "%.1f MiB resident in ", most / 1048576.0);
@@ -341,7 +342,7 @@ static void look_at_kills(struct collect *c)
 	uint64_t n = target_kills(c);
 
 	if (n > c->triggers->oom_kills && c->triggers->looked_ns)
-		met_all(c, WHEN_OOM, 0, 0, "the kernel killed a process of the control group for want of memory");
+		met_all(c, CONDITION_OOM, 0, 0, "the kernel killed a process of the control group for want of memory");
 	c->triggers->oom_kills = MAX(n, c->triggers->oom_kills);
 }
 
@@ -355,13 +356,13 @@ void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc)
 
 	if (!c->triggers)
 		return;
-	if (r->kind == JVM_EVENT_OUT_OF_MEMORY && c->triggers->wanted[WHEN_OOM]) {
+	if (r->kind == JVM_EVENT_OUT_OF_MEMORY && c->triggers->wanted[CONDITION_OOM]) {
 		buf_add(&cause, r->what, r->what_len);
-		met_all(c, WHEN_OOM, 0, proc, cause.len ? cause.data : "memory of a JVM is exhausted");
+		met_all(c, CONDITION_OOM, 0, proc, cause.len ? cause.data : "memory of a JVM is exhausted");
 	}
-	for (i = 0; i < o->nr_whens; i++) {
-		if (o->whens[i].kind != WHEN_GC || r->kind != JVM_EVENT_GC ||
-		    r->duration_ns == EVENT_UNKNOWN || r->duration_ns <= o->whens[i].limit)
+	for (i = 0; i < o->nr_conditions; i++) {
+		if (o->conditions[i].kind != CONDITION_GC || r->kind != JVM_EVENT_GC ||
+		    r->duration_ns == EVENT_UNKNOWN || r->duration_ns <= o->conditions[i].limit)
 			continue;
 		buf_reset(&cause);
 		buf_fmt(&cause, "%.1f ms of ", r->duration_ns / 1e6);
@@ -375,18 +376,18 @@ bool triggers_signal(struct collect *c, int sig)
 {
 	char cause[32];
 
-	snprintf(cause, sizeof(cause), "SIG%s", when_signal_name(sig) ? when_signal_name(sig) : "");
-	return c->triggers && met_all(c, WHEN_SIGNAL, sig, 0, cause);
+	snprintf(cause, sizeof(cause), "SIG%s", condition_signal_name(sig) ? condition_signal_name(sig) : "");
+	return c->triggers && met_all(c, CONDITION_SIGNAL, sig, 0, cause);
 }
 
-static void trigger_missed(struct collect *c, enum when_kind kind, const struct err *e)
+static void trigger_missed(struct collect *c, enum condition_kind kind, const struct err *e)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	size_t i;
 
-	for (i = 0; i < o->nr_whens; i++)
-		if (o->whens[i].kind == kind && o->missed)
-			o->missed(&o->whens[i], e);
+	for (i = 0; i < o->nr_conditions; i++)
+		if (o->conditions[i].kind == kind && o->missed)
+			o->missed(&o->conditions[i], e);
 }
 
 static bool was_named(const struct collect *c, int pid)
@@ -416,24 +417,24 @@ static void on_ended(void *ctx, const struct crash *x)
 	if (x->error_file)
 		buf_fmt(&cause, "%sa JVM crashed and wrote %s", cause.len ? "; " : "", x->error_file);
 	if (cause.len) {
-		met_all(c, WHEN_CRASH, 0, 0, cause.data);
+		met_all(c, CONDITION_CRASH, 0, 0, cause.data);
 	} else if (x->status < 0 && was_named(c, x->pid)) {
 		err_set(&e, ENODATA, "how process %d ended only its parent knows%s", x->pid,
 			x->is_jvm ? ", and no file of a crash was found" : "");
-		trigger_missed(c, WHEN_CRASH, &e);
+		trigger_missed(c, CONDITION_CRASH, &e);
 	}
 	buf_release(&cause);
 }
 
 static void look_for_crashes(struct collect *c)
 {
-	if (c->triggers->wanted[WHEN_CRASH])
+	if (c->triggers->wanted[CONDITION_CRASH])
 		crashes_look(&c->triggers->crashes, on_ended, c);
 }
 
 void triggers_jvm(struct collect *c, int pid)
 {
-	if (c->triggers && c->triggers->wanted[WHEN_CRASH])
+	if (c->triggers && c->triggers->wanted[CONDITION_CRASH])
 		crashes_watch(&c->triggers->crashes, pid);
 }
 
@@ -456,14 +457,14 @@ void triggers_ended(struct collect *c, int status)
 
 	if (!c->triggers)
 		return;
-	if (c->triggers->wanted[WHEN_OOM])
+	if (c->triggers->wanted[CONDITION_OOM])
 		look_at_kills(c);
-	if (c->triggers->wanted[WHEN_OOM] && killed && machine_kills() > c->triggers->oom_kills_all)
-		met_all(c, WHEN_OOM, 0, 0, "the program was killed when the kernel wanted memory");
+	if (c->triggers->wanted[CONDITION_OOM] && killed && machine_kills() > c->triggers->oom_kills_all)
+		met_all(c, CONDITION_OOM, 0, 0, "the program was killed when the kernel wanted memory");
 	look_for_crashes(c);		/* a JVM says more */
-	if (c->triggers->wanted[WHEN_CRASH] && sig) {
+	if (c->triggers->wanted[CONDITION_CRASH] && sig) {
 		snprintf(cause, sizeof(cause), "the program died of SIG%s", sigabbrev_np(sig));
-		met_all(c, WHEN_CRASH, 0, 0, cause);
+		met_all(c, CONDITION_CRASH, 0, 0, cause);
 	}
 	if (WIFSIGNALED(status))
 		snprintf(cause, sizeof(cause), "the program died of SIG%s",
@@ -471,19 +472,21 @@ void triggers_ended(struct collect *c, int status)
 	else
 		snprintf(cause, sizeof(cause), "exit status %d", WEXITSTATUS(status));
 	if (status)
-		met_all(c, WHEN_FAILURE, 0, 0, cause);
+		met_all(c, CONDITION_FAILURE, 0, 0, cause);
 }
 
 /* ---- the recording ---- */
 
 uint32_t triggers_tell(const struct trigger_opts *o)
 {
-	static const uint32_t tells[WHEN_NR] = { [WHEN_GC] = JVM_TELL_GC, [WHEN_OOM] = JVM_TELL_OOM };
+	static const uint32_t tells[CONDITION_NR] = {
+		[CONDITION_GC] = JVM_TELL_GC, [CONDITION_OOM] = JVM_TELL_OOM,
+	};
 	uint32_t tell = 0;
 	size_t i;
 
-	for (i = 0; i < o->nr_whens; i++)
-		tell |= tells[o->whens[i].kind];
+	for (i = 0; i < o->nr_conditions; i++)
+		tell |= tells[o->conditions[i].kind];
 	return tell;
 }
 
@@ -496,12 +499,12 @@ static void triggers_turn(struct collect *c, uint64_t now_ns)
 	look_for_crashes(c);
 	if (now_ns < t->looked_ns + LOOK_NS)
 		return;
-	if (t->wanted[WHEN_CPU])
+	if (t->wanted[CONDITION_CPU])
 		look_at_cpu(c, now_ns);
 	/* at the begin the program is not there yet */
-	if (t->wanted[WHEN_RSS] && t->looked_ns)
+	if (t->wanted[CONDITION_RSS] && t->looked_ns)
 		look_at_memory(c);
-	if (t->wanted[WHEN_OOM])
+	if (t->wanted[CONDITION_OOM])
 		look_at_kills(c);
 	t->looked_ns = now_ns;
 }
@@ -513,13 +516,13 @@ void triggers_open(struct collect *c)
 	struct triggers *t;
 	size_t i;
 
-	if (!o->nr_whens)
+	if (!o->nr_conditions)
 		return;
 	c->triggers = t = xcalloc(1, sizeof(*t));
-	t->ready_ns = xcalloc(o->nr_whens, sizeof(*t->ready_ns));
-	for (i = 0; i < o->nr_whens; i++) {
-		t->wanted[o->whens[i].kind] = true;
-		span_ns = MAX(span_ns, o->whens[i].span_ns);
+	t->ready_ns = xcalloc(o->nr_conditions, sizeof(*t->ready_ns));
+	for (i = 0; i < o->nr_conditions; i++) {
+		t->wanted[o->conditions[i].kind] = true;
+		span_ns = MAX(span_ns, o->conditions[i].span_ns);
 	}
 	t->alloc_looks = span_ns / LOOK_NS + 2;
 	t->looks = xcalloc(t->alloc_looks, sizeof(*t->looks));

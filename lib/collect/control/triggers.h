@@ -11,19 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "collect/control/when.h"
+#include "collect/control/condition.h"
 
 struct collect;
 struct jvm_event;
 
 struct trigger_opts {
-	const struct when *whens;	/* the caller's, as long as it records */
-	size_t nr_whens;
+	const struct condition *conditions;	/* the caller's, as long as it records */
+	size_t nr_conditions;
 	uint64_t holdoff_ns;
 	/* A condition was met; cause has names that others gave. May be NULL. */
-	void (*met)(const struct when *w, const char *cause);
+	void (*met)(const struct condition *w, const char *cause);
 	/* It was to be dumped, and is not. May be NULL. */
-	void (*missed)(const struct when *w, const struct err *e);
+	void (*missed)(const struct condition *w, const struct err *e);
 };
 
 /* Return which events of JVMs (enum jvm_tell) the conditions need: they are recorded then. */
@@ -34,7 +34,7 @@ void triggers_open(struct collect *c);
 
 /* An event of a JVM, in process proc of the trace. */
 void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
-/* Condition number when: a call of a method that is timed (timed.h) took long, or goes on doing so. */
+/* Condition number when: a call of a method that is timed (timedcalls.h) took long, or goes on doing so. */
 void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause);
 /* Handle a signal to the recorder; return false if no condition is for it. */
 bool triggers_signal(struct collect *c, int sig);

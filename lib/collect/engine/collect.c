@@ -294,7 +294,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	segments_turn(r->c, now_ns);
 	flight_turn(r->c, now_ns);
 	collect_name_new_code(r->c, now_ns);
-	forget_turn(r->c, now_ns);
+	cleanup_turn(r->c, now_ns);
 	r->loop.turn_ns = turn_due_ns(r->c, now_ns);
 	tell_status(r);
 }
@@ -340,9 +340,9 @@ static int open_loop(struct run *r, struct err *e)
 		ret = loop_watch(&r->loop, c->ev.rings[i].fd, EPOLLIN | EPOLLET);
 	if (!ret && c->jvm)
 		ret = loop_watch_jvms(&r->loop, c->jvm);
-	for (i = 0; i < c->o->trigger.nr_whens && !ret; i++)
-		if (c->o->trigger.whens[i].kind == WHEN_SIGNAL)
-			ret = loop_take_signal(&r->loop, (int)c->o->trigger.whens[i].limit);
+	for (i = 0; i < c->o->trigger.nr_conditions && !ret; i++)
+		if (c->o->trigger.conditions[i].kind == CONDITION_SIGNAL)
+			ret = loop_take_signal(&r->loop, (int)c->o->trigger.conditions[i].limit);
 	for (i = 0; i < c->o->nr_pids && !ret; i++)
 		if (triggers_fd(c, c->o->pids[i]) >= 0)
 			ret = loop_watch(&r->loop, triggers_fd(c, c->o->pids[i]), EPOLLIN | EPOLLET);
@@ -669,7 +669,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	c->calls.shut = o->callflow.on && !switches_calls_from_start(c);
 	if (o->callflow.on && c->segments)
 		callflows_in_files(&c->calls);
-	timed_open(c);
+	timedcalls_open(c);
 	r = agents_open(c, e);
 	if (!r && o->argv)
 		r = spawn_start(&run.program.child, o->argv, e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * modules.h - every file that is mapped executable, once: its number in the trace, its symbols and its
- * unwind rules.  Two processes that map the same file share it.  forget.c says when one is dropped.
+ * unwind rules.  Two processes that map the same file share it.  cleanup.c says when one is dropped.
  */
 #ifndef COLLECT_MODULES_H
 #define COLLECT_MODULES_H

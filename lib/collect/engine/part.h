@@ -127,7 +127,7 @@ struct part {
 
 /* All parts. Dispatches end first, and have ended last; between the others the order does not matter. */
 #define PARTS(P) P(clock) P(account) P(sched) P(footprint) P(live) P(allocated) P(tallies) P(virtuals) \
-	P(wall) P(lifetimes) P(memory) P(locks) P(triggers) P(timed) P(threadlabels) P(sources) P(cost)
+	P(wall) P(lifetimes) P(memory) P(locks) P(triggers) P(timedcalls) P(threadlabels) P(sources) P(cost)
 
 #define EXTERN_PART(name) extern const struct part name##_part;
 PARTS(EXTERN_PART)

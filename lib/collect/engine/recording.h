@@ -10,7 +10,7 @@
 #include "collect/control/crashes.h"
 #include "collect/control/filters.h"
 #include "collect/control/switches.h"
-#include "collect/control/timed.h"
+#include "collect/control/timedcalls.h"
 #include "collect/engine/collect.h"
 #include "collect/engine/modules.h"
 #include "collect/engine/part.h"
@@ -76,7 +76,7 @@ struct collect {
 	struct threadlabels *labels;	/* NULL: not recorded */
 	struct triggers *triggers;	/* NULL: no condition is watched */
 	struct crashes named;		/* those of opts.pids */
-	struct timed *timed;		/* NULL: no call is */
+	struct timedcalls *timed;		/* NULL: no call is */
 	struct probed *probed;		/* NULL: no event is of calls of native functions */
 	uint64_t clock_ns;		/* of samples of the first perf event, added up */
 	uint32_t main_set;
@@ -114,7 +114,7 @@ struct collect {
 	uint64_t merged_ns;		/* the rings' records are handled up to here */
 	uint64_t naming_until_ns;	/* before that rings are not read while hits are named */
 	uint64_t named_ns;		/* when names of new code were last read */
-	uint64_t trimmed_ns;		/* forget.c's, */
+	uint64_t trimmed_ns;		/* cleanup.c's, */
 	uint64_t looked_ns, looked_lost;	/* too */
 	uint64_t nr_code_left;		/* bytes of machine code that the trace still takes */
 	uint64_t nr_lost_told;		/* samples that records of the rings said were lost */
@@ -303,13 +303,13 @@ void collect_merge(struct collect *c, uint64_t until_ns);
 void collect_hear_agents(struct collect *c, bool all);
 
 /*
- * forget.c: what a recording does not need any more, so that one of weeks takes no more memory than one of
+ * cleanup.c: what a recording does not need any more, so that one of weeks takes no more memory than one of
  * minutes: files that no process has mapped, and what agents and locks of processes that have ended left.
  * Threads and processes themselves are tasks.h's, what later files need is carry.h's.
  */
 /* To be called often: does something when enough files are new, or it is time to. */
-void forget_turn(struct collect *c, uint64_t now_ns);
+void cleanup_turn(struct collect *c, uint64_t now_ns);
 /* A file of the recording has ended: all addresses in it have their names. */
-void forget_at_change(struct collect *c, uint64_t now_ns);
+void cleanup_at_change(struct collect *c, uint64_t now_ns);
 
 #endif

@@ -67,7 +67,7 @@ int collect_rotate(struct collect *c, const char *path, bool *opened, struct err
 	labels_clocks(c, "end", &now);
 	callflows_label_file(&c->calls);
 	collect_end_file(c, false);
-	forget_at_change(c, now.mono_ns);
+	cleanup_at_change(c, now.mono_ns);
 	r = trace_writer_next(c->w, path, opened, e);
 	callflows_next_file(&c->calls, now.mono_ns);
 	if (*opened)

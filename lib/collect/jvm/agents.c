@@ -247,7 +247,7 @@ static void on_method(void *ctx, struct jvm *jvm, const struct jvm_method *m)
 
 	javatrace_method(c, jvm, m);
 	callflows_method(&c->calls, jvm, m);
-	timed_method(c, jvm, m);
+	timedcalls_method(c, jvm, m);
 	if (c->o->lines && m->lines_len)
 		javalines_method(&j->lines, m->method, m->lines, m->lines_len);
 }
@@ -450,7 +450,7 @@ static int on_callflow(void *ctx, struct jvm *jvm, int pid, bool program, uint64
 		return -1;		/* methods only */
 	collect_merge(c, clock_mono_ns());	/* its exec comes first */
 	p = tasks_get(&c->tasks, pid, pid, clock_mono_ns())->proc;
-	return c->timed ? timed_new(c, jvm, p, bytes) : callflows_new(&c->calls, jvm, p, bytes);
+	return c->timed ? timedcalls_new(c, jvm, p, bytes) : callflows_new(&c->calls, jvm, p, bytes);
 }
 
 static bool on_function(void *ctx, struct jvm *jvm, uint64_t addr)
@@ -467,7 +467,7 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 
 	collect_merge(c, clock_mono_ns());	/* what it mapped last */
 	if (c->timed)
-		timed_gone(c, jvm);
+		timedcalls_gone(c, jvm);
 	else
 		callflows_end(&c->calls, jvm);
 }

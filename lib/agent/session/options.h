@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * wishes.h - what an agent without a recorder is to record, as its option says: "file=PATH,EVENT,...", or
+ * options.h - what an agent without a recorder is to record, as its option says: "file=PATH,EVENT,...", or
  * what the JDK's old profiler took, "cpu=samples,heap=sites,depth=8,file=PATH".
  */
-#ifndef AGENT_WISHES_H
-#define AGENT_WISHES_H
+#ifndef AGENT_OPTIONS_H
+#define AGENT_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include "jvm/proto.h"
 
-struct wishes {
+struct options {
 	char file[4096];	/* with %p replaced by the process's number */
 	uint64_t sources, intervals[JVM_MAX_SOURCES], tell;	/* as jvm_ctl has them */
 	uint64_t timer_ns;	/* 0: no samples of CPU time */
@@ -25,19 +25,19 @@ struct wishes {
 };
 
 /* a text under construction, truncated if too long */
-struct wishes_text {
+struct message {
 	char s[512];
 	size_t len;
 };
 
-void wishes_put(struct wishes_text *t, const char *s, size_t len);
-void wishes_say(struct wishes_text *t, const char *s);
+void options_put(struct message *t, const char *s, size_t len);
+void options_say(struct message *t, const char *s);
 
 /* Check whether an agent's option is one of these, and not the absolute path of a recorder's socket. */
-bool wishes_are_these(const char *option);
+bool options_are_these(const char *option);
 /* Parse an option. Returns false and the reason in *why if it is invalid. */
-bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why);
+bool options_parse(struct options *w, const char *option, struct message *why);
 /* Parse events for that file; NULL or empty: the usual ones. */
-bool wishes_parse_events(struct wishes *w, const char *file, const char *events, struct wishes_text *why);
+bool options_parse_events(struct options *w, const char *file, const char *events, struct message *why);
 
 #endif

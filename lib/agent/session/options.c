@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* wishes.c - parses the option of an agent without a recorder (wishes.h). */
-#include "agent/session/wishes.h"
+/* options.c - parses the option of an agent without a recorder (options.h). */
+#include "agent/session/options.h"
 #include "agent/sys.h"
 
 /* The longest interval of a timer that readers of journals accept. */
@@ -30,33 +30,33 @@ static const struct {
 	{ "jvm", NO_UNIT, 0, -1, JVM_TELL_USUAL },
 };
 
-void wishes_put(struct wishes_text *t, const char *s, size_t len)
+void options_put(struct message *t, const char *s, size_t len)
 {
 	while (len-- && t->len < sizeof(t->s) - 1)
 		t->s[t->len++] = *s++;
 	t->s[t->len] = 0;
 }
 
-void wishes_say(struct wishes_text *t, const char *s)
+void options_say(struct message *t, const char *s)
 {
-	wishes_put(t, s, str_len(s));
+	options_put(t, s, str_len(s));
 }
 
-static bool wishes_fail(struct wishes_text *why, const char *what, const char *s, size_t len)
+static bool options_fail(struct message *why, const char *what, const char *s, size_t len)
 {
-	wishes_say(why, what);
-	wishes_say(why, " '");
-	wishes_put(why, s, len);
-	wishes_say(why, "'");
+	options_say(why, what);
+	options_say(why, " '");
+	options_put(why, s, len);
+	options_say(why, "'");
 	return false;
 }
 
-static bool wishes_is(const char *s, size_t len, const char *word)
+static bool options_is(const char *s, size_t len, const char *word)
 {
 	return len == str_len(word) && !memcmp(s, word, len);
 }
 
-static bool wishes_begins(const char *s, const char *with)
+static bool options_begins(const char *s, const char *with)
 {
 	size_t i;
 
@@ -67,7 +67,7 @@ static bool wishes_begins(const char *s, const char *with)
 }
 
 /* Parse digits and a unit. */
-static bool wishes_number(const char *s, size_t len, enum unit unit, uint64_t *v)
+static bool options_number(const char *s, size_t len, enum unit unit, uint64_t *v)
 {
 	static const struct {
 		const char *name;
@@ -85,28 +85,28 @@ static bool wishes_number(const char *s, size_t len, enum unit unit, uint64_t *v
 	for (*v = 0; s < end && *s >= '0' && *s <= '9' && *v < 1ull << 40; s++)
 		*v = *v * 10 + (uint64_t)(*s - '0');
 	for (i = 0; s > from && i < ARRAY_SIZE(factors); i++)
-		if (factors[i].unit == unit && wishes_is(s, (size_t)(end - s), factors[i].name))
+		if (factors[i].unit == unit && options_is(s, (size_t)(end - s), factors[i].name))
 			return !__builtin_mul_overflow(*v, factors[i].factor, v);
 	return false;
 }
 
-static bool wishes_take_event(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool options_take_event(struct options *w, const char *s, size_t len, struct message *why)
 {
 	size_t name = 0, i;
 	uint64_t interval;
 
 	while (name < len && s[name] != '=')
 		name++;
-	for (i = 0; i < ARRAY_SIZE(events) && !wishes_is(s, name, events[i].name); i++)
+	for (i = 0; i < ARRAY_SIZE(events) && !options_is(s, name, events[i].name); i++)
 		;
 	if (i == ARRAY_SIZE(events))
-		return wishes_fail(why, "unknown event, or one that needs a recorder:", s, len);
+		return options_fail(why, "unknown event, or one that needs a recorder:", s, len);
 	interval = events[i].interval;
 	if (name < len && (!events[i].unit ||
-			   !wishes_number(s + name + 1, len - name - 1, events[i].unit, &interval)))
-		return wishes_fail(why, "invalid interval:", s, len);
+			   !options_number(s + name + 1, len - name - 1, events[i].unit, &interval)))
+		return options_fail(why, "invalid interval:", s, len);
 	if (interval > (events[i].unit == NANOSECONDS ? LONGEST_NS : INT32_MAX))
-		return wishes_fail(why, "interval is too long:", s, len);
+		return options_fail(why, "interval is too long:", s, len);
 	w->tell |= events[i].tell;
 	if (events[i].source >= 0) {
 		w->sources |= 1ull << events[i].source;
@@ -114,12 +114,12 @@ static bool wishes_take_event(struct wishes *w, const char *s, size_t len, struc
 	} else if (events[i].unit == NANOSECONDS) {
 		w->timer_ns = interval;
 		if (interval < 1000000)
-			return wishes_fail(why, "at least 1 ms:", s, len);
+			return options_fail(why, "at least 1 ms:", s, len);
 	}
 	return true;
 }
 
-static void wishes_put_number(struct wishes *w, size_t *len, long n)
+static void options_put_number(struct options *w, size_t *len, long n)
 {
 	char digits[12];
 	int i = sizeof(digits);
@@ -131,20 +131,20 @@ static void wishes_put_number(struct wishes *w, size_t *len, long n)
 		w->file[(*len)++] = digits[i];
 }
 
-static bool take_file(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool take_file(struct options *w, const char *s, size_t len, struct message *why)
 {
 	size_t to = 0, i;
 
 	for (i = 0; i < len && to < sizeof(w->file) - 1; i++) {
 		if (s[i] == '%' && i + 1 < len && s[i + 1] == 'p') {
-			wishes_put_number(w, &to, sys(__NR_getpid));
+			options_put_number(w, &to, sys(__NR_getpid));
 			i++;
 		} else {
 			w->file[to++] = s[i];
 		}
 	}
 	w->file[to] = 0;
-	return (to && to < sizeof(w->file) - 1) || wishes_fail(why, "invalid name of a file:", s, len);
+	return (to && to < sizeof(w->file) - 1) || options_fail(why, "invalid name of a file:", s, len);
 }
 
 /* --- options of HPROF, the JDK's profiler up to JDK 8 --- */
@@ -168,29 +168,29 @@ static const struct {
 	{ "format=b", NULL, "'arcprof report --format hprof' writes format=a:" },
 };
 
-static bool take_events(struct wishes *w, const char *s, struct wishes_text *why)
+static bool take_events(struct options *w, const char *s, struct message *why)
 {
 	size_t len;
 
 	for (; *s; s += len + !!s[len]) {
 		for (len = 0; s[len] && s[len] != ','; len++)
 			;
-		if (!wishes_take_event(w, s, len, why))
+		if (!options_take_event(w, s, len, why))
 			return false;
 	}
 	return true;
 }
 
 /* Parse depth=8 or interval=10, in milliseconds. */
-static bool wishes_take_number(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool options_take_number(struct options *w, const char *s, size_t len, struct message *why)
 {
-	bool is_depth = wishes_begins(s, depth_is);
+	bool is_depth = options_begins(s, depth_is);
 	size_t key = is_depth ? sizeof(depth_is) - 1 : sizeof(interval_is) - 1;
 	uint64_t v;
 
-	if (!wishes_number(s + key, len - key, THINGS, &v) || !v ||
+	if (!options_number(s + key, len - key, THINGS, &v) || !v ||
 	    v > (is_depth ? 1u << 20 : LONGEST_NS / 1000000))
-		return wishes_fail(why, "invalid number:", s, len);
+		return options_fail(why, "invalid number:", s, len);
 	if (is_depth)
 		w->hprof_depth = (uint32_t)v;
 	else
@@ -199,68 +199,69 @@ static bool wishes_take_number(struct wishes *w, const char *s, size_t len, stru
 }
 
 /* *known: it is a word of HPROF's. */
-static bool take_hprof(struct wishes *w, const char *s, size_t len, bool *known, struct wishes_text *why)
+static bool take_hprof(struct options *w, const char *s, size_t len, bool *known, struct message *why)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(of_hprof) && !wishes_is(s, len, of_hprof[i].word); i++)
+	for (i = 0; i < ARRAY_SIZE(of_hprof) && !options_is(s, len, of_hprof[i].word); i++)
 		;
-	*known = i < ARRAY_SIZE(of_hprof) || wishes_begins(s, depth_is) || wishes_begins(s, interval_is);
+	*known = i < ARRAY_SIZE(of_hprof) || options_begins(s, depth_is) || options_begins(s, interval_is);
 	w->hprof |= *known;
 	if (!*known)
 		return true;
 	if (i == ARRAY_SIZE(of_hprof))
-		return wishes_take_number(w, s, len, why);
+		return options_take_number(w, s, len, why);
 	if (of_hprof[i].why)
-		return wishes_fail(why, of_hprof[i].why, s, len);
-	if (wishes_begins(s, "thread="))
+		return options_fail(why, of_hprof[i].why, s, len);
+	if (options_begins(s, "thread="))
 		w->hprof_threads = s[len - 1] == 'y';
 	return take_events(w, of_hprof[i].event, why);
 }
 
 static const char events_is[] = "events=", limit_is[] = "limit=", rate_is[] = "rate=";
 
-static bool take_limit(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool take_limit(struct options *w, const char *s, size_t len, struct message *why)
 {
-	return (wishes_number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
+	return (options_number(s + sizeof(limit_is) - 1, len - (sizeof(limit_is) - 1), BYTES, &w->limit) &&
 		w->limit >= 64 << 10) ||
-	       wishes_fail(why, "invalid limit, at least 64k:", s, len);
+	       options_fail(why, "invalid limit, at least 64k:", s, len);
 }
 
 /* 0: any. */
-static bool take_rate(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool take_rate(struct options *w, const char *s, size_t len, struct message *why)
 {
 	uint64_t v;
 
-	if (!wishes_number(s + sizeof(rate_is) - 1, len - (sizeof(rate_is) - 1), THINGS, &v) || v > INT32_MAX)
-		return wishes_fail(why, "invalid rate, samples per second:", s, len);
+	if (!options_number(s + sizeof(rate_is) - 1, len - (sizeof(rate_is) - 1), THINGS, &v) ||
+	    v > INT32_MAX)
+		return options_fail(why, "invalid rate, samples per second:", s, len);
 	w->rate = (uint32_t)v;
 	return true;
 }
 
-static bool take_word(struct wishes *w, const char *s, size_t len, struct wishes_text *why)
+static bool take_word(struct options *w, const char *s, size_t len, struct message *why)
 {
 	bool known;
 
-	if (wishes_begins(s, file_is) && !w->file[0])
+	if (options_begins(s, file_is) && !w->file[0])
 		return take_file(w, s + sizeof(file_is) - 1, len - (sizeof(file_is) - 1), why);
 	if (!take_hprof(w, s, len, &known, why))
 		return false;
 	if (known)
 		return true;
 
-	if (wishes_begins(s, limit_is))
+	if (options_begins(s, limit_is))
 		return take_limit(w, s, len, why);
-	if (wishes_begins(s, rate_is))
+	if (options_begins(s, rate_is))
 		return take_rate(w, s, len, why);
-	if (wishes_begins(s, events_is)) {
+	if (options_begins(s, events_is)) {
 		s += sizeof(events_is) - 1;
 		len -= sizeof(events_is) - 1;
 	}
-	return !len || wishes_take_event(w, s, len, why);
+	return !len || options_take_event(w, s, len, why);
 }
 
-static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
+static bool take_words(struct options *w, const char *s, struct message *why)
 {
 	size_t len;
 
@@ -270,14 +271,14 @@ static bool take_words(struct wishes *w, const char *s, struct wishes_text *why)
 		if (!take_word(w, s, len, why))
 			return false;
 	}
-	if (!w->sources && !w->tell && !w->timer_ns && !wishes_take_event(w, "cpu", 3, why))
+	if (!w->sources && !w->tell && !w->timer_ns && !options_take_event(w, "cpu", 3, why))
 		return false;
 	if (w->timer_ns && w->interval_ns)
 		w->timer_ns = w->interval_ns;
 	return true;
 }
 
-bool wishes_are_these(const char *option)
+bool options_are_these(const char *option)
 {
 	return *option != '/';
 }
@@ -285,18 +286,18 @@ bool wishes_are_these(const char *option)
 /* HPROF wrote java.hprof.txt: this is no text before "arcprof report --format hprof" has made one of it. */
 static const char hprof_file[] = "java.hprof.journal";
 
-static void wishes_begin(struct wishes *w)
+static void options_begin(struct options *w)
 {
 	memset(w, 0, sizeof(*w));
 	w->rate = USUAL_RATE;
 }
 
-bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
+bool options_parse(struct options *w, const char *option, struct message *why)
 {
 	size_t len;
 
-	wishes_begin(w);
-	if (!wishes_begins(option, file_is))
+	options_begin(w);
+	if (!options_begins(option, file_is))
 		return take_words(w, option, why) &&
 		       (w->file[0] || take_file(w, hprof_file, sizeof(hprof_file) - 1, why));
 	option += sizeof(file_is) - 1;
@@ -305,8 +306,8 @@ bool wishes_parse(struct wishes *w, const char *option, struct wishes_text *why)
 	return take_file(w, option, len, why) && take_words(w, option + len + !!option[len], why);
 }
 
-bool wishes_parse_events(struct wishes *w, const char *file, const char *words, struct wishes_text *why)
+bool options_parse_events(struct options *w, const char *file, const char *words, struct message *why)
 {
-	wishes_begin(w);
+	options_begin(w);
 	return take_file(w, file, str_len(file), why) && take_words(w, words ? words : "", why);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* when.c - parses the conditions of "record --when" (when.h). */
+/* condition.c - parses the conditions of "record --when" (condition.h). */
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/opt.h"
-#include "collect/control/when.h"
+#include "collect/control/condition.h"
 
 #define SPACES " \t"
 
@@ -21,15 +21,15 @@ enum rest { REST_NONE, REST_SIGNAL, REST_CPU, REST_TIME, REST_SIZE, REST_METHOD 
 static const struct {
 	const char *name, *example;
 	enum rest rest;
-} kinds[WHEN_NR] = {
-	[WHEN_SIGNAL] = { "signal", "signal:USR2", REST_SIGNAL },
-	[WHEN_CPU] = { "cpu", "cpu>80%:10s", REST_CPU },
-	[WHEN_GC] = { "gc", "gc>200ms", REST_TIME },
-	[WHEN_RSS] = { "rss", "rss>2G", REST_SIZE },
-	[WHEN_OOM] = { "oom", "oom", REST_NONE },
-	[WHEN_CRASH] = { "crash", "crash", REST_NONE },
-	[WHEN_FAILURE] = { "failure", "failure", REST_NONE },
-	[WHEN_METHOD] = { "method", "method com.example.App.serve>500ms", REST_METHOD },
+} kinds[CONDITION_NR] = {
+	[CONDITION_SIGNAL] = { "signal", "signal:USR2", REST_SIGNAL },
+	[CONDITION_CPU] = { "cpu", "cpu>80%:10s", REST_CPU },
+	[CONDITION_GC] = { "gc", "gc>200ms", REST_TIME },
+	[CONDITION_RSS] = { "rss", "rss>2G", REST_SIZE },
+	[CONDITION_OOM] = { "oom", "oom", REST_NONE },
+	[CONDITION_CRASH] = { "crash", "crash", REST_NONE },
+	[CONDITION_FAILURE] = { "failure", "failure", REST_NONE },
+	[CONDITION_METHOD] = { "method", "method com.example.App.serve>500ms", REST_METHOD },
 };
 
 static const struct {
@@ -37,12 +37,12 @@ static const struct {
 	int number;
 } signals[] = { { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 } };
 
-const char *when_kind_name(enum when_kind kind)
+const char *condition_kind_name(enum condition_kind kind)
 {
 	return kinds[kind].name;
 }
 
-const char *when_signal_name(int sig)
+const char *condition_signal_name(int sig)
 {
 	size_t i;
 
@@ -52,7 +52,7 @@ const char *when_signal_name(int sig)
 	return NULL;
 }
 
-static int parse_signal(const char *name, struct when *w, struct err *e)
+static int parse_signal(const char *name, struct condition *w, struct err *e)
 {
 	size_t i;
 
@@ -84,7 +84,7 @@ static int parse_percent(char *text, uint64_t *ns, struct err *e)
 	return 0;
 }
 
-static int parse_cpu(char *text, struct when *w, struct err *e)
+static int parse_cpu(char *text, struct condition *w, struct err *e)
 {
 	char *colon = strchr(text, ':');
 	int r = 0;
@@ -98,30 +98,30 @@ static int parse_cpu(char *text, struct when *w, struct err *e)
 	if (!r)
 		r = parse_percent(text, &w->limit, e);
 	if (!r && (w->span_ns < SECOND_NS || w->span_ns % SECOND_NS ||
-		   w->span_ns / SECOND_NS > WHEN_MAX_SPAN_S))
+		   w->span_ns / SECOND_NS > CONDITION_MAX_SPAN_S))
 		r = err_set(e, EINVAL, "'%s': whole seconds, from 1s to 1h", colon + 1);
 	return r;
 }
 
-int when_parse_cpu(const char *text, uint64_t span_ns, struct when *w, struct err *e)
+int condition_parse_cpu(const char *text, uint64_t span_ns, struct condition *w, struct err *e)
 {
-	char s[WHEN_MAX_TEXT + 1];
+	char s[CONDITION_MAX_TEXT + 1];
 
-	*w = (struct when){ .kind = WHEN_CPU, .text = text, .span_ns = span_ns };
-	if (strlen(text) > WHEN_MAX_TEXT)
-		return err_set(e, EINVAL, "a share of a CPU has at most %d bytes", WHEN_MAX_TEXT);
+	*w = (struct condition){ .kind = CONDITION_CPU, .text = text, .span_ns = span_ns };
+	if (strlen(text) > CONDITION_MAX_TEXT)
+		return err_set(e, EINVAL, "a share of a CPU has at most %d bytes", CONDITION_MAX_TEXT);
 	strcpy(s, text);
 	return parse_cpu(s, w, e);
 }
 
 /* com.example.App.serve>500ms */
-static int parse_method(char *text, struct when *w, struct err *e)
+static int parse_method(char *text, struct condition *w, struct err *e)
 {
 	char *sign = strrchr(text, '>');
 	int r;
 
 	if (!sign || sign == text || strpbrk(text, "+,"))
-		return err_set(e, EINVAL, "it is written as in '%s'", kinds[WHEN_METHOD].example);
+		return err_set(e, EINVAL, "it is written as in '%s'", kinds[CONDITION_METHOD].example);
 	*sign = '\0';
 	if (*text == '-')
 		return err_set(e, EINVAL, "give a method, not a rule of --callflow");
@@ -137,7 +137,7 @@ static int parse_method(char *text, struct when *w, struct err *e)
 	return 0;
 }
 
-static int parse_limit(enum rest rest, char *text, struct when *w, struct err *e)
+static int parse_limit(enum rest rest, char *text, struct condition *w, struct err *e)
 {
 	int r;
 
@@ -161,7 +161,7 @@ static int unknown(const char *text, struct err *e)
 	struct buf known = BUF_INIT;
 	size_t i;
 
-	for (i = 0; i < WHEN_NR; i++)
+	for (i = 0; i < CONDITION_NR; i++)
 		buf_fmt(&known, "%s%s", i ? ", " : "", kinds[i].example);
 	err_set(e, EINVAL, "unknown condition '%s'", text);
 	err_hint(e, "conditions: %s", known.data);
@@ -172,37 +172,37 @@ static int unknown(const char *text, struct err *e)
 /* A name follows, so it is not squeezed together with the word. */
 static bool is_method(const char *text)
 {
-	size_t len = strlen(kinds[WHEN_METHOD].name);
+	size_t len = strlen(kinds[CONDITION_METHOD].name);
 
 	text += strspn(text, SPACES);
-	return !strncmp(text, kinds[WHEN_METHOD].name, len) && text[len] && strchr(SPACES, text[len]);
+	return !strncmp(text, kinds[CONDITION_METHOD].name, len) && text[len] && strchr(SPACES, text[len]);
 }
 
-int when_parse(const char *text, struct when *w, struct err *e)
+int condition_parse(const char *text, struct condition *w, struct err *e)
 {
-	char s[WHEN_MAX_TEXT + 1];
+	char s[CONDITION_MAX_TEXT + 1];
 	size_t len, i;
 	char sign;
 	int r;
 
-	*w = (struct when){ .text = text };
-	if (strlen(text) > WHEN_MAX_TEXT)
-		return err_set(e, EINVAL, "a condition has at most %d bytes", WHEN_MAX_TEXT);
+	*w = (struct condition){ .text = text };
+	if (strlen(text) > CONDITION_MAX_TEXT)
+		return err_set(e, EINVAL, "a condition has at most %d bytes", CONDITION_MAX_TEXT);
 	squeeze(text, s);
 	if (is_method(text)) {
-		w->kind = WHEN_METHOD;
+		w->kind = CONDITION_METHOD;
 		r = parse_method(s + strlen("method"), w, e);
 		return r ? err_wrap(e, "'%s'", text) : 0;
 	}
 	len = strspn(s, "abcdefghijklmnopqrstuvwxyz");
-	for (i = 0; i < WHEN_NR; i++)
+	for (i = 0; i < CONDITION_NR; i++)
 		if (strlen(kinds[i].name) == len && !memcmp(s, kinds[i].name, len))
 			break;
-	if (i == WHEN_NR)
+	if (i == CONDITION_NR)
 		return unknown(text, e);
 	w->kind = i;
 	sign = kinds[i].rest == REST_NONE ? '\0' : kinds[i].rest == REST_SIGNAL ? ':' : '>';
-	if (s[len] != sign || i == WHEN_METHOD)
+	if (s[len] != sign || i == CONDITION_METHOD)
 		r = err_set(e, EINVAL, "it is written as in '%s'", kinds[i].example);
 	else if (!sign)
 		r = 0;
@@ -213,7 +213,7 @@ int when_parse(const char *text, struct when *w, struct err *e)
 	return r ? err_wrap(e, "'%s'", text) : 0;
 }
 
-void when_release(struct when *w)
+void condition_release(struct condition *w)
 {
 	callrules_release(&w->methods);
 	free(w->method);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * forget.c - drops state of processes, threads and files that are gone, so that a long recording does not
+ * cleanup.c - drops state of processes, threads and files that are gone, so that a long recording does not
  * grow.
  */
 #include "base/mem.h"
@@ -62,7 +62,7 @@ static void look_who_ended(struct collect *c, uint64_t now_ns)
 	tasks_look_again(&c->tasks, now_ns);
 }
 
-void forget_turn(struct collect *c, uint64_t now_ns)
+void cleanup_turn(struct collect *c, uint64_t now_ns)
 {
 	look_who_ended(c, now_ns);
 	if (now_ns >= c->trimmed_ns + TRIM_NS) {
@@ -76,7 +76,7 @@ void forget_turn(struct collect *c, uint64_t now_ns)
 	forget_files(c, now_ns);
 }
 
-void forget_at_change(struct collect *c, uint64_t now_ns)
+void cleanup_at_change(struct collect *c, uint64_t now_ns)
 {
 	struct map procs = MAP_INIT;
 	const struct proc *p;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * timed.h - calls of methods that a condition is about ("record --when 'method com.x.App.serve>500ms'").
+ * timedcalls.h - calls of methods that a condition is about ("record --when 'method com.x.App.serve>500ms'").
  *
  * Only these methods get probes, which note in memory shared with the recorder since when a call has been
  * open (CALLFLOW_TIMED of callflow/area.h). The recorder looks there ten times in the time of the shortest
  * limit, so a call that goes on is noticed while it does. One that ends between two looks is noticed at
  * the next: none is missed.
  */
-#ifndef COLLECT_TIMED_H
-#define COLLECT_TIMED_H
+#ifndef COLLECT_TIMEDCALLS_H
+#define COLLECT_TIMEDCALLS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,16 +20,16 @@ struct collect;
 struct proc;
 
 /* Is there such a condition? */
-bool timed_wanted(const struct trigger_opts *o);
+bool timedcalls_wanted(const struct trigger_opts *o);
 
 /* With one, sets c->timed. */
-void timed_open(struct collect *c);
+void timedcalls_open(struct collect *c);
 
 /* The memory of a JVM that has just connected: its descriptor, the caller's to close, or -1. */
-int timed_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes);
+int timedcalls_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes);
 /* A method of the JVM has that name. */
-void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m);
+void timedcalls_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m);
 /* The JVM is gone. */
-void timed_gone(struct collect *c, struct jvm *jvm);
+void timedcalls_gone(struct collect *c, struct jvm *jvm);
 
 #endif

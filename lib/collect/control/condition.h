@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * when.h - the conditions of "record --when", as they are written:
+ * condition.h - the conditions of "record --when", as they are written:
  *
  *	signal:USR1, signal:USR2	the recorder gets the signal
  *	cpu>80%:10s			CPU time, of one CPU, over the last 10 s; without a time, 10 s
@@ -13,33 +13,33 @@
  *
  * Spaces around the parts are allowed.
  */
-#ifndef COLLECT_WHEN_H
-#define COLLECT_WHEN_H
+#ifndef COLLECT_CONDITION_H
+#define COLLECT_CONDITION_H
 
 #include <stdint.h>
 
 #include "base/err.h"
 #include "collect/calls/callrules.h"
 
-enum when_kind {
-	WHEN_SIGNAL,
-	WHEN_CPU,
-	WHEN_GC,
-	WHEN_RSS,
-	WHEN_OOM,
-	WHEN_CRASH,
-	WHEN_FAILURE,
-	WHEN_METHOD,
-	WHEN_NR
+enum condition_kind {
+	CONDITION_SIGNAL,
+	CONDITION_CPU,
+	CONDITION_GC,
+	CONDITION_RSS,
+	CONDITION_OOM,
+	CONDITION_CRASH,
+	CONDITION_FAILURE,
+	CONDITION_METHOD,
+	CONDITION_NR
 };
 
 enum {
-	WHEN_MAX_SPAN_S = 3600,
-	WHEN_MAX_TEXT = 300,		/* bytes of a condition */
+	CONDITION_MAX_SPAN_S = 3600,
+	CONDITION_MAX_TEXT = 300,		/* bytes of a condition */
 };
 
-struct when {
-	enum when_kind kind;
+struct condition {
+	enum condition_kind kind;
 	/* the signal's number; CPU: ns of CPU time a second; a length in ns; bytes; else 0 */
 	uint64_t limit;
 	uint64_t span_ns;		/* of CPU: whole seconds */
@@ -49,15 +49,15 @@ struct when {
 };
 
 /* -EINVAL: it is none, and *e says what is wrong. In any case *w is to be released. */
-int when_parse(const char *text, struct when *w, struct err *e);
-void when_release(struct when *w);
+int condition_parse(const char *text, struct condition *w, struct err *e);
+void condition_release(struct condition *w);
 /*
  * Parse what follows "cpu>" alone, "80%" or "80%:10s"; span_ns: for the former. Nothing needs to be released.
  */
-int when_parse_cpu(const char *text, uint64_t span_ns, struct when *w, struct err *e);
+int condition_parse_cpu(const char *text, uint64_t span_ns, struct condition *w, struct err *e);
 /* "gc" and the like. */
-const char *when_kind_name(enum when_kind kind);
+const char *condition_kind_name(enum condition_kind kind);
 /* Return the name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */
-const char *when_signal_name(int sig);
+const char *condition_signal_name(int sig);
 
 #endif

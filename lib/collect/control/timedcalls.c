@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timed.c - looks at calls that are open, and how long the longest of those took that have ended.
+ * timedcalls.c - looks at calls that are open, and how long the longest of those took that have ended.
  *
  * The memory is the process's: it may contain anything. Values are copied once, then checked; offsets come
  * from our own layout.
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "callflow/filter.h"
-#include "collect/control/timed.h"
+#include "collect/control/timedcalls.h"
 #include "collect/engine/recording.h"
 
 enum {
@@ -25,8 +25,8 @@ enum {
 	MAX_DEPTH = 8192, MAX_THREADS = 1 << 14, POOL_BYTES = 64 << 20,
 };
 
-struct timed_jvm {
-	struct timed_jvm *next;
+struct timedcalls_jvm {
+	struct timedcalls_jvm *next;
 	struct jvm *jvm;
 	uint32_t proc;			/* in the trace */
 	struct callflow_area *area;	/* mapped */
@@ -41,10 +41,10 @@ struct timed_jvm {
 	struct map told;
 };
 
-struct timed {
+struct timedcalls {
 	struct callrules rules;		/* of all conditions */
 	struct callflow_layout layout;
-	struct timed_jvm *jvms;
+	struct timedcalls_jvm *jvms;
 	bool *matched;			/* [condition]: there was such a method */
 	uint64_t nr_jvms, nr_lost;
 	uint64_t every_ns, next_ns;
@@ -53,25 +53,25 @@ struct timed {
 
 /* an open call, or the longest ended one: the one to report */
 struct call {
-	struct timed_jvm *j;
+	struct timedcalls_jvm *j;
 	uint32_t ref, slot, method;
 	uint64_t since_tsc, took_ns;
 	bool open;
 };
 
-bool timed_wanted(const struct trigger_opts *o)
+bool timedcalls_wanted(const struct trigger_opts *o)
 {
 	size_t i;
 
-	for (i = 0; i < o->nr_whens; i++)
-		if (o->whens[i].kind == WHEN_METHOD)
+	for (i = 0; i < o->nr_conditions; i++)
+		if (o->conditions[i].kind == CONDITION_METHOD)
 			return true;
 	return false;
 }
 
 /* ---- a call is found ---- */
 
-static const struct callflow_thread *timed_thread(const struct timed_jvm *j, uint32_t slot)
+static const struct callflow_thread *timedcalls_thread(const struct timedcalls_jvm *j, uint32_t slot)
 {
 	return (const struct callflow_thread *)((const char *)j->area + j->own.threads_off) + slot;
 }
@@ -93,7 +93,7 @@ static void put_cause(const struct call *x, const struct name *n, struct buf *b)
 	buf_u8(b, '.');
 	put_callflow_text(b, &n->m.name);
 	buf_fmt(b, x->open ? " has run for %.1f ms" : " took %.1f ms", x->took_ns / 1e6);
-	memcpy(name, timed_thread(x->j, x->slot)->name, sizeof(name));
+	memcpy(name, timedcalls_thread(x->j, x->slot)->name, sizeof(name));
 	name[sizeof(name) - 1] = '\0';
 	if (*name)
 		buf_fmt(b, " in thread '%s'", name);
@@ -111,17 +111,17 @@ static bool is_told(const struct call *x, size_t when)
 	return told;
 }
 
-static void timed_tell(struct collect *c, const struct call *x)
+static void timedcalls_tell(struct collect *c, const struct call *x)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	const struct name *n = &x->j->names[x->method];
 	struct buf cause = BUF_INIT;
 	size_t i;
 
-	for (i = 0; i < o->nr_whens; i++) {
-		const struct when *w = &o->whens[i];
+	for (i = 0; i < o->nr_conditions; i++) {
+		const struct condition *w = &o->conditions[i];
 
-		if (w->kind != WHEN_METHOD || x->took_ns <= w->limit ||
+		if (w->kind != CONDITION_METHOD || x->took_ns <= w->limit ||
 		    !callflow_wants_method((const void *)w->methods.b.data, &n->m) || is_told(x, i))
 			continue;
 		buf_reset(&cause);
@@ -133,7 +133,7 @@ static void timed_tell(struct collect *c, const struct call *x)
 
 /* ---- looking ---- */
 
-static uint64_t timed_ns(const struct timed *t, uint64_t cycles)
+static uint64_t timedcalls_ns(const struct timedcalls *t, uint64_t cycles)
 {
 	uint64_t ns = clock_mono_ns() - t->start_ns, tsc = arch_cycle_counter() - t->start_tsc;
 
@@ -141,7 +141,7 @@ static uint64_t timed_ns(const struct timed *t, uint64_t cycles)
 }
 
 /* False: there is no node, and none behind it. */
-static bool look_at_node(struct collect *c, struct timed_jvm *j, uint32_t ref, uint32_t slot)
+static bool look_at_node(struct collect *c, struct timedcalls_jvm *j, uint32_t ref, uint32_t slot)
 {
 	struct callflow_node *n = (void *)((char *)j->area + j->own.pool_off + (uint64_t)ref * 8);
 	uint32_t consumer = load_acquire(&n->consumer), name;
@@ -158,22 +158,22 @@ static bool look_at_node(struct collect *c, struct timed_jvm *j, uint32_t ref, u
 	if (longest) {
 		longest = __atomic_exchange_n(&n->base[CALLFLOW_LONGEST], 0, __ATOMIC_ACQ_REL);
 		x.since_tsc = load_relaxed(&n->base[CALLFLOW_LONGEST_SINCE]);
-		x.took_ns = timed_ns(c->timed, longest);
-		timed_tell(c, &x);
+		x.took_ns = timedcalls_ns(c->timed, longest);
+		timedcalls_tell(c, &x);
 	}
 	x.since_tsc = load_relaxed(&n->base[CALLFLOW_SINCE]);
 	now = arch_cycle_counter();
 	if (!x.since_tsc || now <= x.since_tsc ||
-	    load_acquire(&timed_thread(j, slot)->state) != CALLFLOW_LIVE)
+	    load_acquire(&timedcalls_thread(j, slot)->state) != CALLFLOW_LIVE)
 		return true;
 	x.open = true;
-	x.took_ns = timed_ns(c->timed, now - x.since_tsc);
-	timed_tell(c, &x);
+	x.took_ns = timedcalls_ns(c->timed, now - x.since_tsc);
+	timedcalls_tell(c, &x);
 	return true;
 }
 
 /* False: it was not given out. */
-static bool look_at_page(struct collect *c, struct timed_jvm *j, uint32_t page)
+static bool look_at_page(struct collect *c, struct timedcalls_jvm *j, uint32_t page)
 {
 	const uint32_t *owners = (const void *)((const char *)j->area + j->own.owners_off);
 	const uint32_t words = CALLFLOW_PAGE / 8, node = j->own.node_bytes / 8;
@@ -186,7 +186,7 @@ static bool look_at_page(struct collect *c, struct timed_jvm *j, uint32_t page)
 }
 
 /* Pages are given out in their order, those that are reserved from the end. */
-static void look_at_jvm(struct collect *c, struct timed_jvm *j)
+static void look_at_jvm(struct collect *c, struct timedcalls_jvm *j)
 {
 	uint32_t page;
 
@@ -196,10 +196,10 @@ static void look_at_jvm(struct collect *c, struct timed_jvm *j)
 		;
 }
 
-static void timed_turn(struct collect *c, uint64_t now_ns)
+static void timedcalls_turn(struct collect *c, uint64_t now_ns)
 {
-	struct timed *t = c->timed;
-	struct timed_jvm *j;
+	struct timedcalls *t = c->timed;
+	struct timedcalls_jvm *j;
 
 	if (!t || !c->begun_ns || now_ns < t->next_ns)
 		return;
@@ -210,26 +210,28 @@ static void timed_turn(struct collect *c, uint64_t now_ns)
 
 /* ---- JVMs ---- */
 
-static struct timed_jvm *timed_find(const struct timed *t, const struct jvm *jvm)
+static struct timedcalls_jvm *timedcalls_find(const struct timedcalls *t, const struct jvm *jvm)
 {
-	struct timed_jvm *j;
+	struct timedcalls_jvm *j;
 
 	for (j = t->jvms; j && j->jvm != jvm; j = j->next)
 		;
 	return j;
 }
 
-int timed_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes)
+int timedcalls_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes)
 {
-	struct timed *t = c->timed;
+	struct timedcalls *t = c->timed;
 	struct callflow_area *area;
 	int fd = callflow_make_area(&t->layout, &area, bytes);
-	struct timed_jvm *j;
+	struct timedcalls_jvm *j;
 
 	if (fd < 0)
 		return -1;
 	j = xcalloc(1, sizeof(*j));
-	*j = (struct timed_jvm){ .next = t->jvms, .jvm = jvm, .proc = p->id, .area = area, .own = *area };
+	*j = (struct timedcalls_jvm){
+		.next = t->jvms, .jvm = jvm, .proc = p->id, .area = area, .own = *area,
+	};
 	t->jvms = j;
 	t->nr_jvms++;
 	return fd;
@@ -243,11 +245,11 @@ static struct callflow_text copy_callflow_text(struct buf *b, const char *s, siz
 	return t;
 }
 
-void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m)
+void timedcalls_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m)
 {
 	const struct trigger_opts *o = &c->o->trigger;
-	struct timed *t = c->timed;
-	struct timed_jvm *j = t ? timed_find(t, jvm) : NULL;
+	struct timedcalls *t = c->timed;
+	struct timedcalls_jvm *j = t ? timedcalls_find(t, jvm) : NULL;
 	const struct callflow_method x = {
 		{ m->class_name, m->class_len }, { m->name, m->name_len }, { m->sig, m->sig_len },
 	};
@@ -255,9 +257,9 @@ void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m
 	bool wanted = false;
 	size_t i;
 
-	for (i = 0; j && i < o->nr_whens; i++) {
-		if (o->whens[i].kind != WHEN_METHOD ||
-		    !callflow_wants_method((const void *)o->whens[i].methods.b.data, &x))
+	for (i = 0; j && i < o->nr_conditions; i++) {
+		if (o->conditions[i].kind != CONDITION_METHOD ||
+		    !callflow_wants_method((const void *)o->conditions[i].methods.b.data, &x))
 			continue;
 		t->matched[i] = wanted = true;
 	}
@@ -273,7 +275,7 @@ void timed_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m
 	j->names[j->nr_names++].text = b.data;
 }
 
-static void free_jvm(struct timed *t, struct timed_jvm *j)
+static void free_jvm(struct timedcalls *t, struct timedcalls_jvm *j)
 {
 	size_t i;
 
@@ -287,9 +289,9 @@ static void free_jvm(struct timed *t, struct timed_jvm *j)
 	free(j);
 }
 
-void timed_gone(struct collect *c, struct jvm *jvm)
+void timedcalls_gone(struct collect *c, struct jvm *jvm)
 {
-	struct timed_jvm **at, *j;
+	struct timedcalls_jvm **at, *j;
 
 	for (at = &c->timed->jvms; (j = *at) && j->jvm != jvm; at = &j->next)
 		;
@@ -302,7 +304,7 @@ void timed_gone(struct collect *c, struct jvm *jvm)
 
 /* ---- the recording ---- */
 
-static void choose_layout(struct timed *t)
+static void choose_layout(struct timedcalls *t)
 {
 	t->layout = (struct callflow_layout){
 		.flags = CALLFLOW_TREES | CALLFLOW_TIMED, .max_depth = MAX_DEPTH, .nr_threads = MAX_THREADS,
@@ -311,23 +313,23 @@ static void choose_layout(struct timed *t)
 	};
 }
 
-void timed_open(struct collect *c)
+void timedcalls_open(struct collect *c)
 {
 	const struct trigger_opts *o = &c->o->trigger;
 	uint64_t least_ns = UINT64_MAX;
-	struct timed *t;
+	struct timedcalls *t;
 	struct err e;
 	size_t i;
 
-	if (!timed_wanted(o))
+	if (!timedcalls_wanted(o))
 		return;
 	c->timed = t = xcalloc(1, sizeof(*t));
-	t->matched = xcalloc(o->nr_whens, sizeof(*t->matched));
-	for (i = 0; i < o->nr_whens; i++) {
-		if (o->whens[i].kind != WHEN_METHOD)
+	t->matched = xcalloc(o->nr_conditions, sizeof(*t->matched));
+	for (i = 0; i < o->nr_conditions; i++) {
+		if (o->conditions[i].kind != CONDITION_METHOD)
 			continue;
-		least_ns = MIN(least_ns, o->whens[i].limit);
-		callrules_list(&t->rules, o->whens[i].method, &e);	/* it was parsed before */
+		least_ns = MIN(least_ns, o->conditions[i].limit);
+		callrules_list(&t->rules, o->conditions[i].method, &e);	/* it was parsed before */
 	}
 	callrules_end(&t->rules);
 	choose_layout(t);
@@ -337,33 +339,33 @@ void timed_open(struct collect *c)
 }
 
 /* Say also which conditions are about no method that there was. */
-static void timed_end_file(struct collect *c, uint64_t until_ns, bool last)
+static void timedcalls_end_file(struct collect *c, uint64_t until_ns, bool last)
 {
 	const struct trigger_opts *o = &c->o->trigger;
-	struct timed *t = c->timed;
+	struct timedcalls *t = c->timed;
 	size_t i;
 
 	if (!t || !last)
 		return;
 	while (t->jvms)
-		timed_gone(c, t->jvms->jvm);
-	for (i = 0; i < o->nr_whens; i++)
-		if (o->whens[i].kind == WHEN_METHOD && !t->matched[i])
-			refused_text(&c->refused, "%s: %s", o->whens[i].text, t->nr_jvms ?
+		timedcalls_gone(c, t->jvms->jvm);
+	for (i = 0; i < o->nr_conditions; i++)
+		if (o->conditions[i].kind == CONDITION_METHOD && !t->matched[i])
+			refused_text(&c->refused, "%s: %s", o->conditions[i].text, t->nr_jvms ?
 				     "no class that was loaded has such a method" : "there was no JVM");
 	if (t->nr_lost)
 		refused_text(&c->refused, "how long %" PRIu64 " calls took that --when asks for: too many threads at once",
 			     t->nr_lost);
 }
 
-static void timed_close_part(struct collect *c)
+static void timedcalls_close_part(struct collect *c)
 {
-	struct timed *t = c->timed;
+	struct timedcalls *t = c->timed;
 
 	if (!t)
 		return;
 	while (t->jvms) {
-		struct timed_jvm *j = t->jvms;
+		struct timedcalls_jvm *j = t->jvms;
 
 		t->jvms = j->next;
 		free_jvm(t, j);
@@ -373,4 +375,6 @@ static void timed_close_part(struct collect *c)
 	free(t);
 }
 
-const struct part timed_part = { .turn = timed_turn, .end_file = timed_end_file, .close = timed_close_part };
+const struct part timedcalls_part = {
+	.turn = timedcalls_turn, .end_file = timedcalls_end_file, .close = timedcalls_close_part,
+};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * outer.c - calls that were open when the agent was loaded into a running JVM (flow.h). Their frames continue
- * in code without probes, so what is known of them comes from the VM's walk of the thread's stack.
+ * outercalls.c - calls that were open when the agent was loaded into a running JVM (flow.h). Their frames
+ * continue in code without probes, so what is known of them comes from the VM's walk of the thread's stack.
  *
  * A frame is identified by its method and its depth, counted from the oldest. It is still open when both
  * match: if the same method had been called again at that depth, its probe would have run.
@@ -111,7 +111,7 @@ static bool is_there(struct callflow_outer o)
 
 static const struct callflow_outside outside = { .find = find_outer, .is_there = is_there };
 
-void outer_on(JavaVM *jvm, jvmtiEnv *env)
+void outercalls_on(JavaVM *jvm, jvmtiEnv *env)
 {
 	vm_of = jvm;
 	ti = env;
@@ -119,7 +119,7 @@ void outer_on(JavaVM *jvm, jvmtiEnv *env)
 	callflow_has_outside(&outside);
 }
 
-void outer_ready(void)
+void outercalls_ready(void)
 {
 	store_release(&ready, true);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * quiet.c - waits until threads have left code of ours (flow.h), by what the kernel says each has done since:
- * its state, from /proc/self/task/TID/stat, and its CPU time, from schedstat beside it.
+ * quiesce.c - waits until threads have left code of ours (flow.h), by what the kernel says each has done
+ * since: its state, from /proc/self/task/TID/stat, and its CPU time, from schedstat beside it.
  */
 #include <linux/fcntl.h>
 
@@ -105,7 +105,7 @@ static bool is_out(const struct thread *t)
 	return waits(t->tid) || !cpu_time(t->tid, &now) || now - t->cpu_ns >= RUN_NS;
 }
 
-bool quiet_wait(int max_ms)
+bool quiesce_wait(int max_ms)
 {
 	size_t bytes = MAX_THREADS * sizeof(struct thread), nr, i;
 	struct thread *t = sys_pages(bytes);
