@@ -41,7 +41,7 @@ struct callflow_proc {
 		uint64_t nr_folded, lost_events;	/* as already reported */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
 		uint64_t told[CALLFLOW_MAX_METRICS];	/* and what was told since, at the end of a file */
-		/* In several files: */
+		/* in several files: */
 		struct tree_node {
 			uint32_t consumer;	/* as the process numbers it */
 			uint32_t file, number;	/* the last file that has it, and its number there */
@@ -177,7 +177,7 @@ static inline const struct callflow_thread *area_thread(const struct callflow_pr
 	return (const struct callflow_thread *)area_at(p, p->own.threads_off) + slot;
 }
 
-/* callread.c: the contents of the area, checked. */
+/* callread.c: read the contents of the area, checking them. */
 int area_host_tid(const struct callflow_proc *p, uint32_t tid);
 /* Read a node; return false if there is none yet. base is for nr_metrics values. */
 bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base);
@@ -189,14 +189,17 @@ uint32_t *dump_number_of(struct dump *d, uint32_t ref);
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);
 /* Return the rule of f->o->slow that the consumer falls under; ctx is a struct dump. */
 uint32_t dump_slow_rule(void *ctx, uint32_t consumer);
-/* CPU time from before its first call is in the tree, so wall time must be too. */
+/*
+ * Note that the tree begins before its first call: CPU time from before that is in it, so wall time must be
+ * too.
+ */
 void dump_note_birth(struct dump *d, const struct callflow_thread *t);
 /*
  * Charges what the tree's open call has consumed since the last step. A thread that takes steps all the time
  * has nothing left to charge. Counters and allocations are known only to the process.
  */
 void dump_charge_open(struct dump *d, struct callflow_thread *t);
-/* Has the thread taken no step since t was read, which dump_charge_open() did? */
+/* Return whether the thread has taken no step since t was read, which dump_charge_open() did. */
 bool dump_stands(const struct dump *d, const struct callflow_thread *t);
 /* Check whether the CPU time that the kernel told is all: the thread goes on, or ended right after that. */
 bool dump_looked_last(const struct dump *d);
@@ -204,17 +207,17 @@ bool dump_looked_last(const struct dump *d);
 bool callflows_have_cpu(const struct callflows *f);
 /* Notes the CPU time of all threads. */
 void area_look_at_all(const struct callflow_proc *p);
-/* A killed process can no longer be asked: the last values read of its threads are used. */
+/* Read the counters of all threads; those of a killed process keep the values read last. */
 void callflows_look(struct callflows *f);
 
-/* calltrees.c: the tree of that slot becomes the one in hand; what the process says of it, copied. */
+/* calltrees.c: make the tree of that slot the current one, and return a copy of the process's entry. */
 struct callflow_thread dump_begin_tree(struct dump *d, uint32_t slot);
-/* A record of the tree in hand, as it is now. */
+/* Write a record of the current tree, as it is now. */
 void dump_name_tree(struct dump *d);
-/* Write the tree with all that was added to it. */
+/* Write the current tree with all that was added to it. */
 void dump_tree(struct dump *d, uint32_t slot, const struct page_list *l);
 
-/* callevents.c: writes what ring i has. */
+/* callevents.c: write the events of ring i. */
 void dump_drain_ring(struct dump *d, uint32_t i);
 /*
  * Store, with events, what an open call consumed since the last one in one more event, which ends no

@@ -12,7 +12,7 @@ static struct callflow_ring *ring_at(const struct callflow_proc *p, uint32_t i)
 			i * callflow_ring_bytes(p->own.ring_events, p->own.nr_metrics));
 }
 
-/* What finds no room in this file is lost; the next says what is open by then. */
+/* Write the events. What does not fit into this file is lost; the next event then says what is open. */
 static void flush_events(struct dump *d)
 {
 	struct rec_call_events r = {
@@ -39,7 +39,7 @@ static void callevents_put_event(struct dump *d, const struct call_event *e)
 
 /* ---- in several files ---- */
 
-/* As readers do: a return closes all inside the call, too, and one without a call none. */
+/* Follow the open calls as readers do: a return closes all calls inside, too, and one without a call none. */
 static void follow_open(struct tree *t, const struct call_event *e)
 {
 	size_t at;
@@ -58,7 +58,7 @@ static void follow_open(struct tree *t, const struct call_event *e)
 	}
 }
 
-/* The first of the tree in this file: it begins with the calls that are open. */
+/* Begin the tree in this file with the calls that are open. */
 static void begin_file(struct dump *d, uint64_t time_ns)
 {
 	struct tree *t = d->tree;
@@ -120,7 +120,9 @@ static void callevents_take_event(struct dump *d, const struct callflow_event *x
 		if (!d->tree->number)
 			dump_begin_tree(d, slot);
 	}
-	/* Never back: neither a thread that moves between rings nor harm may do that. */
+	/*
+	 * time must not step back, neither for a thread that moves between rings nor because a process lies
+	 */
 	e.time_ns = d->tree->last_ns = MAX(dump_time(d, x->tsc), d->tree->last_ns);
 	for (m = 0; m < d->p->own.nr_metrics; m++) {
 		uint64_t before = d->p->own.metrics[m].kind == CALLFLOW_WALL ? d->tree->before_tsc : 0;
@@ -159,8 +161,8 @@ void dump_drain_ring(struct dump *d, uint32_t i)
 }
 
 /*
- * All events of the tree in hand are taken in, and there were no more since it was read: else what goes on is
- * in the next file, with the event that ends it.
+ * Return whether all events of the current tree were taken, and none came since it was read: else what is
+ * open continues in the next file, with the event that ends it.
  */
 static bool is_settled(struct dump *d, const struct callflow_thread *t)
 {
@@ -172,7 +174,7 @@ static bool is_settled(struct dump *d, const struct callflow_thread *t)
 	return dump_stands(d, t);
 }
 
-/* In the file that ends, is there anything that such an event would tell of? */
+/* Return whether the file that ends has open calls, which such an event would report. */
 static bool goes_on(const struct dump *d)
 {
 	if (d->f->o->slow)

@@ -120,8 +120,8 @@ static uint64_t ratio(uint64_t a, uint64_t b)
 }
 
 /*
- * Cycles a ns, times 2^32, over all the time since the start. With events it is what it was first: their
- * values must not step back.
+ * Return cycles per ns, times 2^32, over all the time since the start. With events it stays as it was first,
+ * as their times must not step back.
  */
 static uint64_t tsc_ratio(struct callflows *f)
 {
@@ -156,7 +156,7 @@ int callflow_make_area(const struct callflow_layout *l, struct callflow_area **o
 	return fd;
 }
 
-/* A ratio is good to the time it takes to read two clocks, over the time between. */
+/* Wait until the ratio is accurate: its error is the time to read two clocks, divided by the time between. */
 static void wait_for_ratio(const struct callflows *f)
 {
 	uint64_t passed = clock_mono_ns() - f->ns;
@@ -520,10 +520,7 @@ void callflows_next_file(struct callflows *f, uint64_t now_ns)
 	}
 }
 
-/*
- * Nodes in use are read as they are: what they hold while they change is what they held before, or
- * hold after.
- */
+/* Count nodes in use. They are read without a lock: while they change, they hold the old or the new value. */
 static void count_proc(struct callflow_proc *p, struct callflow_count *n)
 {
 	uint32_t page, i, slot, nr = nr_slots(p);

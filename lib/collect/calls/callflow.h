@@ -77,8 +77,8 @@ struct callflows {
 };
 
 /*
- * An area in shared memory, as the layout says: its descriptor and, mapped, itself; both are the caller's.
- * -1: there is no memory.
+ * Make an area in shared memory with that layout; return its descriptor and, in *out, its mapping, both for
+ * the caller to release; -1 without memory.
  */
 int callflow_make_area(const struct callflow_layout *l, struct callflow_area **out, uint64_t *bytes);
 
@@ -86,20 +86,20 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 		    struct trace_writer *w, struct callflow_result *res);
 void callflows_release(struct callflows *f);
 
-/* Writes what the trees count. */
+/* Write labels of what the trees count. */
 void callflows_labels(const struct callflows *f);
 /*
- * An area for process p; its descriptor, the caller's to close, or -1.  The first one waits some
- * milliseconds, to know the speed of the time stamp counter.
+ * Make an area for process p; return its descriptor, for the caller to close, or -1. The first call waits
+ * some milliseconds, to measure the speed of the time stamp counter.
  */
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
 /* Do the rules want the function at addr of the process counted? */
 bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr);
-/* A method of the process has that name. */
+/* Note the name of a method of the process. */
 void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_method *m);
-/* Writes everything that is in it and releases it. */
+/* Write the rest of a process's area, and release it. */
 void callflows_end(struct callflows *f, struct jvm *jvm);
-/* Writes the events there are; call it often. */
+/* Write the available events; must be called often. */
 void callflows_drain(struct callflows *f);
 /*
  * Write a snapshot if one is due: what was added since the last one. Without an interval one is due every
@@ -107,22 +107,25 @@ void callflows_drain(struct callflows *f);
  * at most a hundredth of the time, and 64 KiB of the file a second.
  */
 void callflows_snapshot(struct callflows *f);
-/* The same, now. */
+/* Write a snapshot now. */
 void callflows_store(struct callflows *f);
 /*
- * Trees count on, but what they count from now on is not recorded; or it is again. So each part of what
- * they count is in the trace or is not, to the call, and what an open call consumes as far as
- * it passed while they were recorded. Return the mean of the moments at which trees were cut.
+ * Begin or end recording what trees count; they count on meanwhile. So each part of what they count is in the
+ * trace or not, to the call, and what an open call consumes as far as it passed while they were recorded.
+ * Return the mean of the moments at which trees were cut.
  */
 uint64_t callflows_turn(struct callflows *f, bool on);
 
-/* The recording will have several files: what each needs of names and contexts is written to each. */
+/*
+ * Must be called if the recording will have several files: what each needs of names and contexts is written
+ * to each.
+ */
 void callflows_in_files(struct callflows *f);
-/* The same as callflows_store(), and what else the file that ends has of calls. */
+/* Write a snapshot, and what else the ending file has of calls. */
 void callflows_end_file(struct callflows *f);
 /* Label how many calls were slow in the file, when labels are its own. */
 void callflows_label_file(struct callflows *f);
-/* Another file begins at that time, after callflows_end_file(): what is stored from now on is in that. */
+/* Begin another file at that time, after callflows_end_file(): what is stored from now on is in it. */
 void callflows_next_file(struct callflows *f, uint64_t now_ns);
 
 /* The totals of the trees, stored or not. */
@@ -130,7 +133,7 @@ struct callflow_count {
 	uint64_t nr_calls, nr_contexts, nr_threads;
 };
 void callflows_count(const struct callflows *f, struct callflow_count *n);
-/* The end of the recording: writes the rest of all areas. */
+/* Write the rest of all areas at the end of the recording. */
 void callflows_finish(struct callflows *f);
 
 #endif

@@ -96,7 +96,7 @@ static void put_site(const struct module *m, uint64_t off, struct buf *b)
 		buf_fmt(b, "+0x%" PRIx64, off - s.off);
 }
 
-/* A call site is known by a name that says where it is; it returns to addr. */
+/* Return the frame of a call site, which returns to addr and whose name says where it is. */
 static struct frame site_frame(struct dump *d, uint32_t consumer, uint64_t addr)
 {
 	const struct map_entry *at = maps_find(&d->p->proc->maps, addr - 1);
@@ -116,7 +116,7 @@ static struct frame site_frame(struct dump *d, uint32_t consumer, uint64_t addr)
 	return (struct frame){ FRAME_NAMED, .function = r.function };
 }
 
-/* The process's word: whether there is such a method, who reads the trace will see. */
+/* Return the frame of a site in Java, unchecked: readers see whether there is such a method. */
 static struct frame java_site(const struct callflow_proc *p, uint64_t site)
 {
 	return (struct frame){ FRAME_SITE, .proc = p->proc->id,
@@ -124,7 +124,7 @@ static struct frame java_site(const struct callflow_proc *p, uint64_t site)
 			       .place = site & ((1 << CALLFLOW_PLACE_BITS) - 1) };
 }
 
-/* The file in hand is to have it; true: it has not yet. */
+/* Note that the current file needs the consumer; return whether it did not have it yet. */
 static bool note_in_file(struct callflows *f, uint32_t consumer)
 {
 	bool before;
@@ -138,7 +138,7 @@ static bool note_in_file(struct callflows *f, uint32_t consumer)
 	return !before;
 }
 
-/* Labels of threads, in the memory of the process: they may be anything. */
+/* Write labels of threads; they are in the memory of the process, and may be anything. */
 static void callread_write_labels(struct dump *d, uint32_t number, uint32_t consumer)
 {
 	const struct callflow_area *own = &d->p->own;
@@ -162,7 +162,7 @@ static void callread_write_labels(struct dump *d, uint32_t number, uint32_t cons
 	buf_release(&b);
 }
 
-/* What is no tier is the process's word, and not known. */
+/* Return the frame of a method; an invalid tier becomes an unknown one. */
 static struct frame method_frame(const struct callflow_proc *p, uint32_t consumer)
 {
 	static const enum frame_tier tiers[] = {
@@ -287,7 +287,7 @@ static bool has_clocks(const struct callflow_proc *p)
 	return p->own.nr_metrics && metric_is_tsc(p->own.metrics[0].kind);
 }
 
-/* Each step moves the clock that it charged last: as long as that stands, so does the rest. */
+/* Return whether the thread has taken no step since: each advances the clock that it charged last. */
 bool dump_stands(const struct dump *d, const struct callflow_thread *t)
 {
 	const struct callflow_thread *x = area_thread(d->p, d->slot);
@@ -312,7 +312,7 @@ static uint64_t death_ns(const struct dump *d)
 	return th && th->dead ? th->dead_ns : UINT64_MAX;
 }
 
-/* The process may have ended, and that is not noticed at once. */
+/* Return when the tree ended: the process may have ended, which is not noticed at once. */
 static uint64_t end_tsc(const struct dump *d)
 {
 	uint64_t death = death_ns(d);
@@ -365,7 +365,7 @@ static uint64_t read_cpu_ns(const struct callflow_proc *p, uint32_t tid)
 	return ns;
 }
 
-/* A kernel thread's own tree stands for it, a virtual one's for what it runs on. */
+/* Read the kernel thread of a tree, for a virtual thread that of its carrier. */
 static void callread_look_at(const struct callflow_proc *p, uint32_t slot)
 {
 	const struct callflow_thread *t = area_thread(p, slot);

@@ -46,7 +46,7 @@ static void callrules_note(struct callrules *r, enum callflow_rule_kind kind, bo
 	*seen = true;
 }
 
-/* What a character of a pattern cannot be. */
+/* Check for characters that no pattern can have. */
 static int callrules_check(const char *p, size_t len, struct err *e)
 {
 	size_t i;
@@ -132,7 +132,7 @@ static size_t find_word(const char *s, size_t len, bool jpmt, bool *include)
 	return i;
 }
 
-/* JPMT's rules of methods: a pattern of the class, and one of the method. */
+/* Add a rule of JPMT for methods: a pattern for the class, and one for the method. */
 static int add_pair(struct callrules *r, bool include, const char *s, size_t len, struct err *e)
 {
 	struct buf b = BUF_INIT;

@@ -29,7 +29,7 @@ struct callrules {
 	struct rules *events;		/* get what a file says of events (base/rules.h); NULL: nobody does */
 };
 
-/* The list goes before what the file says. All return 0, or -EINVAL with the fault. */
+/* Parse a list, which precedes what the file says. All return 0, or -EINVAL with the error. */
 int callrules_list(struct callrules *r, const char *text, struct err *e);
 int callrules_file(struct callrules *r, const char *name, const char *text, size_t len, struct err *e);
 /* Adds the rule for the rest; r->b is complete then, and empty when there is no rule. */

@@ -58,7 +58,7 @@ static void calltrees_put_node(struct dump *d, uint32_t above, uint32_t consumer
 	d->nodes[d->nr_nodes++] = (struct call_node){ above, dump_consumer(d, consumer) };
 }
 
-/* A snapshot's nodes may be gone at the next one: where their parents were is needed then. */
+/* Note where the parents of a node are: its context may be pruned at the next snapshot, which needs them. */
 static void note_up(struct dump *d, uint32_t ref, const struct callflow_node *n, uint32_t above)
 {
 	struct tree *t = d->tree;
@@ -132,7 +132,7 @@ static uint32_t calltrees_define(struct dump *d, uint32_t ref)
 	return above;
 }
 
-/* What was added since it was written last, in the trace's units; false: nothing. */
+/* Take what was added since the last write, in the trace's units; return false if nothing was. */
 static bool calltrees_take_value(struct dump *d, uint64_t *before, uint64_t calls, const uint64_t *base,
 				 struct call_value *v)
 {
@@ -142,7 +142,7 @@ static bool calltrees_take_value(struct dump *d, uint64_t *before, uint64_t call
 	v->calls = calls - (before ? before[0] : 0);
 	any = v->calls;
 	for (m = 0; m < nr; m++) {
-		/* What an open call was charged is not known to the last cycle: what was told stays told. */
+		/* the last cycle of an open call may be charged or not, and what was written stays written */
 		uint64_t added =
 			before && base[m] < before[1 + m] ? 0 : base[m] - (before ? before[1 + m] : 0);
 
@@ -174,7 +174,7 @@ static void add_uncharged(const struct dump *d, uint32_t ref, uint32_t number, u
 
 /* --- pruned contexts --- */
 
-/* Row of what [pruned] of that node owes. */
+/* Return the row of what [pruned] of that node owes. */
 static uint64_t *owed_by(struct dump *d, uint32_t parent)
 {
 	size_t width = 1 + d->p->own.nr_metrics;
@@ -214,7 +214,7 @@ static int by_number_down(const void *a, const void *b)
 	return x->number < y->number ? 1 : -1;
 }
 
-/* The node's context was pruned since the last snapshot: another one may be there. */
+/* Return whether the node's context was pruned since the last snapshot: another one may be there. */
 static bool calltrees_is_gone(const struct dump *d, uint32_t page, uint32_t i)
 {
 	struct callflow_node n;
@@ -224,9 +224,8 @@ static bool calltrees_is_gone(const struct dump *d, uint32_t page, uint32_t i)
 }
 
 /*
- * What pruned contexts had went to [pruned] of the one above, together with what was written of
- * them: that much it will not be given again. Those further in first, as all may have gone on to a
- * context further out.
+ * Note that what pruned contexts had moved to [pruned] of the context above, which must not get what was
+ * already written of them. Inner contexts come first, as all may have moved to an outer one.
  */
 static void settle_pruned(struct dump *d, const struct page_list *l)
 {
@@ -330,7 +329,7 @@ static uint64_t charged_until(const struct dump *d, const struct callflow_thread
 
 /*
  * Write all nodes in use, AT_ONCE at a time. If the thread took a step after its open call's share was
- * computed, the node of that call has the share already.
+ * computed, the node of that call already has the share.
  */
 static void dump_nodes(struct dump *d, const struct callflow_thread *t, const struct page_list *l)
 {
@@ -385,7 +384,7 @@ static struct callflow_counts counts_of(const struct dump *d, const struct callf
 	};
 }
 
-/* Of the file in hand; a hostile process may count backwards. */
+/* Return the difference within the current file; a hostile process may count backwards. */
 static uint64_t calltrees_since(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
@@ -437,7 +436,7 @@ static uint32_t trace_thread(struct dump *d, const struct callflow_thread *t)
 	return d->tree->task->id;
 }
 
-/* What it counted since it was written last is not recorded. */
+/* Leave out what the thread counted since the last write, as it is not recorded. */
 static void skip_counts(const struct dump *d, const struct callflow_thread *t)
 {
 	const struct callflow_counts now = counts_of(d, t), *last = &d->tree->counts;
@@ -493,7 +492,10 @@ void dump_name_tree(struct dump *d)
 		write_tree(d, &t);
 }
 
-/* Of threads that have ended there would be more with each file. */
+/*
+ * Return whether the tree belongs into this file: without this, each file would have more threads that have
+ * ended.
+ */
 static bool is_in_file(const struct dump *d, const struct callflow_thread *t)
 {
 	const struct callflow_counts now = counts_of(d, t);

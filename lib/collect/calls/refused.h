@@ -23,21 +23,24 @@ struct refused {
 };
 
 void refused_add(struct refused *f, struct trace_writer *w, const struct rec_call_refused *r);
-/* So many threads could not have the metric. */
+/* Note that nr_threads threads could not have the metric. */
 void refused_metric(struct refused *f, uint32_t kind, const char *name, uint64_t nr_threads);
-/* Programs whose native memory was not sampled; samples that could not be followed until they were freed. */
+/*
+ * Note programs whose native memory was not sampled, and samples that could not be followed until they were
+ * freed.
+ */
 void refused_memory(struct refused *f, uint64_t nr_programs, uint64_t nr_untracked);
-/* A process has no samples of a source, or none of some events. */
+/* Note that a process has no samples of a source, or none of some events. */
 void refused_source(struct refused *f, const char *name, int pid, const char *why);
-/* Anything else, in its own words. */
+/* Note anything else, in its own words. */
 void refused_text(struct refused *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* So many threads have no time of theirs in the source wall. */
+/* Note that nr_threads threads have no time of their own in the source wall. */
 void refused_walls(struct refused *f, uint64_t nr_threads);
-/* Connections to the agents' socket that were closed: how many, which may be none. */
+/* Note connections to the agents' socket that were closed; return how many, perhaps none. */
 uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r);
 /* Forgets what was added since nr_lines were there. */
 void refused_cut(struct refused *f, size_t nr_lines);
-/* Labels "refused.N", N from first; at the end of a file. */
+/* Write labels "refused.N", N from first; at the end of a file. */
 void refused_labels(const struct refused *f, struct trace_writer *w, size_t first);
 void refused_release(struct refused *f);
 

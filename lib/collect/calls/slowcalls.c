@@ -194,7 +194,10 @@ static void settle_outermost(struct slow_rules *s, struct slow_tree *t, const st
 	}
 }
 
-/* A call that is slow makes one around it slow whose rule asks for no more: then that does for both. */
+/*
+ * Return whether a call around c has a rule that requires no more: if c is slow, so is that one, and keeping
+ * it suffices for both.
+ */
 static bool is_within_stricter(const struct slow_rules *s, const struct slow_tree *t,
 			       const struct slow_call *c)
 {

@@ -72,7 +72,7 @@ struct slow_sink {
 	void (*pass)(void *ctx, const struct call_event *e);
 };
 
-/* The next event of the tree. */
+/* Take the next event of the tree. */
 void slow_take(struct slow_rules *s, struct slow_tree *t, const struct call_event *e,
 	       const struct slow_sink *sink);
 void slow_tree_release(struct slow_rules *s, struct slow_tree *t);

@@ -75,7 +75,7 @@ static int ctl_store(struct collect *c, struct err *e)
 	return 0;
 }
 
-/* The JVMs that are being recorded, a line each. */
+/* List the JVMs that are being recorded, one per line. */
 static int jvms(struct collect *c, struct buf *b, struct err *e)
 {
 	const struct java *j;

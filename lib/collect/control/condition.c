@@ -15,7 +15,7 @@
 
 enum { SECOND_NS = 1000000000, DEFAULT_SPAN_S = 10, MAX_PERCENT = 1000000 };
 
-/* What is after the name. */
+/* what follows the name */
 enum rest { REST_NONE, REST_SIGNAL, REST_CPU, REST_TIME, REST_SIZE, REST_METHOD };
 
 static const struct {
@@ -114,7 +114,7 @@ int condition_parse_cpu(const char *text, uint64_t span_ns, struct condition *w,
 	return parse_cpu(s, w, e);
 }
 
-/* com.example.App.serve>500ms */
+/* Parse com.example.App.serve>500ms. */
 static int parse_method(char *text, struct condition *w, struct err *e)
 {
 	char *sign = strrchr(text, '>');
@@ -147,7 +147,7 @@ static int parse_limit(enum rest rest, char *text, struct condition *w, struct e
 	return !r && !w->limit ? err_set(e, EINVAL, "'%s': must be more than 0", text) : r;
 }
 
-/* Without spaces at its ends and around the sign that is in it, to is as large as text. */
+/* Copy text without spaces at its ends and around its sign; to is as large as text. */
 static void squeeze(const char *text, char *to)
 {
 	for (; *text; text++)
@@ -169,7 +169,9 @@ static int unknown(const char *text, struct err *e)
 	return -EINVAL;
 }
 
-/* A name follows, so it is not squeezed together with the word. */
+/*
+ * Return whether it is a condition about a method, whose name follows and must not be joined with the word.
+ */
 static bool is_method(const char *text)
 {
 	size_t len = strlen(kinds[CONDITION_METHOD].name);

@@ -23,7 +23,7 @@ enum {
 	CONNECT_MS = 200, LIST_MS = 1000, MAX_NAME = 48, TRIES = 8,
 };
 
-/* suffix: "" or "-0123456789abcdef", of a recorder whose name was taken. */
+/* Set the address; suffix: "", or "-0123456789abcdef" for a recorder whose name was taken. */
 static socklen_t address(struct sockaddr_un *a, int pid, const char *suffix)
 {
 	int len;
@@ -181,7 +181,10 @@ static int connect_name(int pid, const char *suffix, struct ucred *c)
 	return -1;
 }
 
-/* A line of /proc/net/unix ends in the socket's name, an abstract one with an @; *at goes behind it. */
+/*
+ * Read the next recorder in /proc/net/unix, whose lines end in the name of the socket, with an @ if it is
+ * abstract; *at moves past it.
+ */
 static bool next_name(const char **at, int *pid, char suffix[MAX_NAME])
 {
 	const char *s;
@@ -204,7 +207,7 @@ static bool next_name(const char **at, int *pid, char suffix[MAX_NAME])
 	return false;
 }
 
-/* The one that has another name than its process's number alone; as connect_name(). */
+/* Connect to the recorder of a process that has another name than its number alone; as connect_name(). */
 static int connect_other(int pid, struct ucred *c)
 {
 	uint64_t until_ns = clock_mono_ns() + LIST_MS * 1000000ULL;
@@ -315,7 +318,7 @@ static void receive(int fd, uint64_t until_ns, struct buf *reply)
 	}
 }
 
-/* As control_ask(), and our own recorders and root's have own_ns. */
+/* Ask as control_ask() does; our own recorders and root's have own_ns. */
 static int control_request(int pid, const char *command, uint64_t own_ns, uint64_t *others_ns,
 			   struct buf *reply, struct err *e)
 {

@@ -21,7 +21,7 @@
 /* Carries out a command; its output is added to *reply. An error is sent to the client. */
 typedef int (*control_fn)(void *ctx, const char *command, struct buf *reply, struct err *e);
 
-/* A descriptor that is readable when a client connects; -1: none could be opened. */
+/* Return a descriptor that is readable when a client connects, or -1. */
 int control_open(void);
 /*
  * -EADDRINUSE: another process listens at the name that control_open() is to take, or had to do without; and
@@ -38,15 +38,15 @@ struct control_skipped {
 	int pid;			/* 0: that is not known */
 	unsigned int uid;
 };
-/* Recorders that would accept us, in *pids, which the caller frees, within a second. */
+/* List the recorders that would accept us, within a second, in *pids, which the caller frees. */
 size_t control_list(int **pids, struct control_skipped *skipped);
 /*
- * The answer of the recorder pid, without its first line, in *reply. *others_ns: how long processes may
- * take that are another user's, or of which the name has another number, less what they took before; our own
- * and root's have a minute.
+ * Ask the recorder pid; *reply gets the answer without its first line. *others_ns: how long recorders may
+ * take that belong to another user, or whose name has another number, less what they took before; our own and
+ * root's have a minute.
  */
 int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *reply, struct err *e);
-/* The recorder, another process, that says within a second that it records the JVM pid; 0: none does. */
+/* Return the recorder, another process, that says within a second that it records the JVM pid; 0: none. */
 int control_recorder_of(int pid);
 
 #endif

@@ -39,7 +39,10 @@ struct crash_watch {
 
 static const char option[] = "-XX:ErrorFile=";
 
-/* The last one among words that are separated by one of these characters; a quote is part of its word. */
+/*
+ * Find the last such option among words that are separated by one of these characters; quotes belong to their
+ * word.
+ */
 static void find_as(const char *what, const char *text, size_t len, const char *separators, char **path)
 {
 	const size_t what_len = strlen(what);
@@ -85,7 +88,7 @@ char *crashes_error_file(const char *args, size_t args_len, const char *vars, si
 	return path;
 }
 
-/* A text that does not fit ends with dots. */
+/* Return whether a text was cut, and so ends with dots. */
 static bool is_cut(const char *text)
 {
 	size_t len = strlen(text);
@@ -123,7 +126,7 @@ static char *configured(int pid)
 	return path;
 }
 
-/* Files of arguments and flags, and all variables, are in what a JVM says of itself once it is up. */
+/* Ask the JVM: files of arguments and flags, and all variables, are in what it reports once it is up. */
 static void crash_ask(struct crash_watch *w)
 {
 	struct buf maps = BUF_INIT, data = BUF_INIT, args = BUF_INIT, flags = BUF_INIT;
@@ -165,7 +168,7 @@ static size_t link_of(int pid, const char *what, char path[static PATH_MAX])
 	return MAX(n, (ssize_t)0);
 }
 
-/* As the process sees it: after a chroot(2) the links have the way from our root on. */
+/* Return the working folder as the process sees it: after a chroot(2) the links start from our root. */
 static char *working_folder(int pid)
 {
 	char path[PATH_MAX], root[PATH_MAX];
@@ -260,7 +263,10 @@ static void crash_put_name(struct buf *b, const char *pattern, int own_pid)
 	}
 }
 
-/* A file of its user's, in what it sees as its files, that was written since we watch. */
+/*
+ * Return whether a file was written since we watch the process, and belongs to its user, in its view of the
+ * files.
+ */
 static bool crash_is_there(const struct crash_watch *w, const char *path)
 {
 	const struct foreign_rule rule = { .owner = w->uid, .max_bytes = 1 << 30, .links = true };
@@ -276,7 +282,7 @@ static bool crash_is_there(const struct crash_watch *w, const char *path)
 	return there;
 }
 
-/* As a JVM does: where it was told to, in its folder, in /tmp. */
+/* Find the error file in the places where a JVM puts it: where it was told, in its folder, in /tmp. */
 static bool find_error_file(const struct crash_watch *w, struct buf *path)
 {
 	const char *const places[] = { w->error_file, "hs_err_pid%p.log", "/tmp/hs_err_pid%p.log" };

@@ -19,7 +19,7 @@ struct crashes {			/* zero: none is watched */
 	size_t nr_items, alloc_items;
 };
 
-/* One that has ended. */
+/* a process that has ended */
 struct crash {
 	int pid;
 	int status;			/* as of waitpid(); -1: not known */
@@ -36,7 +36,7 @@ bool crashes_has_ended(const struct crashes *s, int pid);
 /* Calls ended for each that has ended since the last call. *crash is borrowed for it. */
 void crashes_look(struct crashes *s, void (*ended)(void *ctx, const struct crash *crash), void *ctx);
 void crashes_release(struct crashes *s);
-/* The signal of a crash that a process died of, as its status or a shell's says; 0: it did not. */
+/* Return the signal of the crash that a process died of, from its status or that of a shell; 0: none. */
 int crashes_signal(int status);
 
 /*
@@ -45,8 +45,9 @@ int crashes_signal(int status);
  */
 char *crashes_error_file(const char *args, size_t args_len, const char *vars, size_t vars_len);
 /*
- * The same of what the JVM says of itself, flags from a file and all arguments, which are separated by blanks
- * and may have been cut; seen is what crashes_error_file() found, which is taken over. malloc'd.
+ * Find the file from what the JVM itself reports: flags from a file, and all arguments, which are separated
+ * by blanks and may have been cut. seen is what crashes_error_file() found, which is taken over. The result
+ * is malloc'd.
  */
 char *crashes_told_file(const char *flags, const char *args, char *seen);
 

@@ -12,7 +12,7 @@
 _Static_assert(FILTERS_SOURCE + COLLECT_MAX_SOURCES <= FILTERS_EVENT && FILTERS_EVENT <= 64, "a bit for each");
 _Static_assert(FILTERS_EVENT + JVM_EVENT_NR <= FILTERS_NR, "one for each kind");
 
-/* What kinds of events are called in reports, and in record -e. */
+/* names of kinds of events in reports and in record -e */
 static const struct rule_event kinds[JVM_EVENT_NR] = {
 #define EVENT(kind, name, group, ...) [JVM_EVENT_##kind] = { (name), (group) },
 #define UNRULED(...)
@@ -21,7 +21,7 @@ static const struct rule_event kinds[JVM_EVENT_NR] = {
 
 /* ---- events ---- */
 
-/* False: no event has that number. */
+/* Return the event of that number; false: there is none. */
 static bool event_at(const struct collect *c, uint32_t event, struct rule_event *to)
 {
 	const struct evconf *ev = &c->o->ev;
@@ -90,7 +90,7 @@ static bool filter_key_is_there(void *ctx, uint64_t key, uint32_t at)
 	return ((const struct filters *)ctx)->list[at].name;
 }
 
-/* A map cannot do without a single key: these go when it grows. */
+/* Forget all names when the map grows too large, as it cannot drop single keys. */
 static void filters_forget(struct filters *f, struct map *m, uint32_t number)
 {
 	enum { FEW = 4096 };
@@ -192,7 +192,7 @@ static bool ask_class(const struct rules *r, const struct rule_event *event, con
 
 typedef bool (*ask_fn)(const struct rules *r, const struct rule_event *event, const struct known *k);
 
-/* By the rules that are in force now an answer is remembered. */
+/* Return whether the rules want an event, remembering the answer for those in force now. */
 static bool want(struct filters *f, const struct rules *r, uint32_t event, const struct rule_event *names,
 		 const struct known *k, ask_fn ask)
 {
@@ -245,7 +245,7 @@ bool filters_want_perf(struct collect *c, uint32_t event, uint32_t thread, uint6
 	return !r || event >= FILTERS_SOURCE || filters_count(c, event, wants(c, r, event, thread, 0));
 }
 
-/* What is freed must be known. */
+/* Return whether all events of a source must be kept: those that report what is freed. */
 static bool filters_is_whole(const struct collect *c, size_t source)
 {
 	const struct source_kind *k = c->o->sources[source].kind;

@@ -47,37 +47,39 @@ struct filters {
 /* -EINVAL: they name an event that there is not. */
 int filters_init(struct collect *c, struct err *e);
 void filters_release(struct filters *f);
-/* A file begins: what is in force is said in it. At its end: how much was left out. */
+/* Write the rules in force at the beginning of a file; and how much was left out at its end. */
 void filters_begin_file(struct collect *c, uint64_t time_ns);
 void filters_end_file(struct collect *c);
 /* Set what is kept from now on: a list of conditions, or "none". On -EINVAL nothing changes. */
 int filters_set(struct collect *c, const char *text, struct err *e);
 /* Return whether that has been set since the recording began. */
 bool filters_were_set(const struct collect *c);
-/* A line of "arcprof ctl status"; none where all is kept. */
+/* Append the line for "arcprof ctl status", if anything is filtered. */
 void filters_list(const struct collect *c, struct buf *b);
 
-/* What a thread is called; name "": it has none. A name that Java gave stays. */
+/* Set the name of a thread; "": it has none. A name from Java is not replaced. */
 void filters_thread(struct filters *f, uint32_t thread, const char *name, bool java, bool virtual);
-/* In which group of Java's it is; of virtual threads that is known. */
+/* Set the thread group in Java, which is known of virtual threads. */
 void filters_group(struct filters *f, uint32_t thread, const char *name);
 void filters_forget_thread(struct filters *f, uint32_t thread);
 void filters_class(struct filters *f, uint32_t function, const char *name);
 void filters_forget_class(struct filters *f, uint32_t function);
 
-/* Each is asked once of an event, which is counted when it is not wanted. */
+/* Return whether an event is wanted, and count it if not; must be called once for each event. */
 bool filters_want_perf(struct collect *c, uint32_t event, uint32_t thread, uint64_t time_ns);
-/* function: the class, 0: it has none. */
+/* Do the same for a source; function: the class, 0: none. */
 bool filters_want_source(struct collect *c, size_t source, uint32_t thread, uint32_t function,
 			 uint64_t time_ns);
-/* The same of what goes with such an event, and is not counted. */
+/* Do the same for what belongs to such an event, without counting it. */
 bool filters_keep_source(struct collect *c, size_t source, uint32_t thread, uint64_t time_ns);
 bool filters_want_wait(struct collect *c, size_t source, uint32_t thread, uint32_t function,
 		       const struct jvm_wait *r);
-/* thread: the number of the one that it is of, 0 none; it is asked for only if there are rules. */
+/*
+ * Do the same for an event; thread: the number of its thread, 0 none; it is computed only if there are rules.
+ */
 bool filters_want_event(struct collect *c, uint32_t thread, const struct jvm_event *r);
 bool filters_have_rules(const struct collect *c, uint64_t time_ns);
-/* Whether what is charged at that time, while a wait goes on, can be of one that will not be kept. */
+/* Return whether what is charged at that time, during a wait, can belong to a wait that will not be kept. */
 bool filters_of_waits(const struct collect *c, uint64_t time_ns);
 
 #endif

@@ -50,8 +50,8 @@ static double clocks_hz(const struct evconf *conf, size_t *nr)
 }
 
 /*
- * The kernel stops clocks that tick too often until its next tick. Leave some time for what delays a
- * tick, and for the odd periods of filtered clocks (evset.c).
+ * Return the shortest interval. The kernel stops clocks that tick too often until its next tick, so leave
+ * some time for what delays a tick, and for the odd periods of filtered clocks (evset.c).
  */
 static uint64_t kernel_shortest_ns(void)
 {
@@ -181,8 +181,8 @@ static int open_on_machine(struct collect *c, uint32_t new, struct err *e)
 }
 
 /*
- * On the tasks of set old. A task that one of these starts has inherited the new events, or its fork was
- * before they were opened, as on_task_fork() of records.c then finds.
+ * Open the events on the tasks of set old. A task started by one of these has inherited the new events, or
+ * was forked before they were opened, as on_task_fork() of records.c then finds.
  */
 static int open_on_tasks(struct collect *c, uint32_t old, uint32_t new, struct err *e)
 {

@@ -30,14 +30,17 @@ struct script {
 	size_t nr_steps, alloc_steps;
 };
 
-/* A command as a recorder gets it, of its words. -EINVAL: it is none. */
+/* makes a command for a recorder from its words; -EINVAL: invalid */
 typedef int (*script_parse_fn)(int nr_words, char *const *words, struct buf *command, struct err *e);
 /* Says it to the recorder. */
 typedef int (*script_say_fn)(void *ctx, const char *command, struct err *e);
 
-/* path "-": standard input. -EINVAL: *e says in which line what is wrong. script_release() also then. */
+/*
+ * Read a script; path "-": standard input. -EINVAL: *e says what is wrong in which line. s must be released
+ * also on failure.
+ */
 int script_read(struct script *s, const char *path, script_parse_fn parse, struct err *e);
-/* The same of a text, which is changed; name is for *e. */
+/* Parse a script from a text, which is changed; name is for *e. */
 int script_parse(struct script *s, const char *name, char *text, script_parse_fn parse, struct err *e);
 /* Ends with the first command that fails. */
 int script_run(const struct script *s, const char *name, script_say_fn say, void *ctx, struct err *e);

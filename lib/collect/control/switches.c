@@ -30,13 +30,13 @@ static size_t nr_all(const struct collect *c)
 	return nr_perf(c) + COLLECT_MAX_SOURCES + NR_TELLS + 1;
 }
 
-/* The last one: turning it takes longest. */
+/* Return the index of calls, the last one, as turning it takes longest. */
 static size_t at_calls(const struct collect *c)
 {
 	return nr_all(c) - 1;
 }
 
-/* NULL: the recording has no such event. */
+/* Return the i-th event, NULL if the recording has none. */
 static struct switched *switched_at(struct collect *c, size_t i)
 {
 	struct switches *s = &c->switches;
@@ -64,7 +64,7 @@ static void put_switch_name(const struct collect *c, size_t i, struct buf *b)
 		jvmevents_names(1u << (i - nr_perf(c) - COLLECT_MAX_SOURCES), b);
 }
 
-/* As "set interval" has them. */
+/* List the intervals in the form that "set interval" takes. */
 static void list_intervals(const struct collect *c, struct buf *b)
 {
 	size_t i, nr = 0;
@@ -140,7 +140,7 @@ static void flip(struct collect *c, size_t i, uint64_t now_ns)
 	write_record(c, i, s->on, now_ns);
 }
 
-/* Those that are on and are to be off, or the other way round. */
+/* Turn events on or off that are in the other state; return how many. */
 static size_t flip_all(struct collect *c, bool on, uint64_t now_ns)
 {
 	size_t i, nr = 0;
@@ -208,7 +208,10 @@ static bool ask_agents(struct collect *c)
 	return true;
 }
 
-/* What they say meanwhile is taken, or their rings would be full. Returns how many have not answered. */
+/*
+ * Wait for agents, taking what they report, so that their rings do not overflow. Returns how many have not
+ * answered.
+ */
 static size_t wait_for_agents(struct collect *c, int wait_ms)
 {
 	size_t nr = 0;
@@ -249,7 +252,7 @@ void switches_begin_parts(struct collect *c, uint64_t now_ns)
 		ask_agents(c);
 }
 
-/* All as it is wanted. Nothing is lost of what is on before and after. */
+/* Turn everything to the wanted state. What is on before and after loses nothing. */
 static void switches_apply(struct collect *c, struct buf *reply)
 {
 	uint64_t now_ns = clock_mono_ns();
@@ -333,7 +336,7 @@ static bool switch_is_due(uint64_t due_ns, uint64_t now_ns)
 	return due_ns && now_ns >= due_ns;
 }
 
-/* True: something is to be on, or off, from now on. */
+/* Note events whose own time begins or ends; return whether there are any. */
 static bool turn_timed(struct collect *c, uint64_t now_ns)
 {
 	bool any = false;
@@ -409,7 +412,7 @@ void switches_missing(struct collect *c)
 				     c->o->times[i].event, c->o->times[i].mark);
 }
 
-/* An opening that came late is not made up for. */
+/* Turn what is due. A window that opens late is not made longer. */
 void switches_turn(struct collect *c, uint64_t now_ns)
 {
 	struct switches *s = &c->switches;
@@ -509,7 +512,10 @@ static int cut_interval(char *name, bool on, struct source_conf *s, struct err *
 	return r;
 }
 
-/* What a source needs from the start of programs on is there: of calls between programs the labels. */
+/*
+ * Return whether the source has what it needs from the start of programs: for calls between programs, the
+ * labels.
+ */
 static bool has_labels_for(const struct collect *c, const struct source_kind *k)
 {
 	return !source_sets_labels(k) || c->o->jvm_events & JVM_TELL_LABEL;
@@ -565,7 +571,7 @@ static void set_one(struct collect *c, size_t first, uint32_t tells, bool on)
 			c->switches.tells[i].set = on;
 }
 
-/* Another interval is for what comes after a moment when the source is off. */
+/* Note an interval for samples after a moment at which the source is off. */
 static void note_interval(struct collect *c, size_t i, uint64_t interval)
 {
 	if (c->source_room[i].interval == interval && !c->switches.next[i])
@@ -594,7 +600,7 @@ static void set_intervals(struct collect *c, struct buf *reply)
 
 enum step { CHECK, INTERVAL, SET };
 
-/* An event by its name, as far as that step goes. */
+/* Set an event by its name, as far as that step goes. */
 static int set_named(struct collect *c, char *name, bool on, enum step step, struct err *e)
 {
 	struct source_conf s;
@@ -728,7 +734,7 @@ static int switches_set_rates(struct collect *c, const struct setting *s, size_t
 	return r;
 }
 
-/* Each is off meanwhile. */
+/* Set sources; each is off meanwhile. */
 static void set_sources(struct collect *c, const struct setting *s, size_t nr, struct buf *reply)
 {
 	bool was_set[COLLECT_MAX_SOURCES];
@@ -761,7 +767,7 @@ int switches_set_intervals(struct collect *c, const char *text, struct buf *repl
 	return r;
 }
 
-/* What is to begin later is off at first. */
+/* Set the time of an event; one that begins later is off at first. */
 static int set_time(struct collect *c, const struct event_time *t, struct err *e)
 {
 	const char *option = t->mark ? "--start-at" : t->delay_ns ? "--delay" : "--duration";

@@ -55,11 +55,11 @@ struct switches {
 
 int switches_init(struct collect *c, struct err *e);
 void switches_release(struct switches *s);
-/* Recording begins: after --delay, or with the program. */
+/* Begin recording: after --delay, or with the program. */
 void switches_begin(struct collect *c, uint64_t now_ns);
 /*
- * And parts whose own event is to be on begin. Agents walk threads that wait, each once, and are asked to
- * when they are heard, as what is said before is lost.
+ * Begin the parts whose own event is on. Agents walk waiting threads once, and are asked to when they are
+ * heard, as what they report before is lost.
  */
 void switches_begin_parts(struct collect *c, uint64_t now_ns);
 /* Fill in what agents are asked for at first. */
@@ -82,20 +82,23 @@ bool switches_are_none(const struct collect_opts *o);
  * their answers. What they have sent is then to be drained.
  */
 void switches_ask_again(struct collect *c, int wait_ms);
-/* After a pause began or ended. */
+/* Must be called after a pause began or ended. */
 void switches_pause(struct collect *c);
-/* A new file begins: what is off is said in it. */
+/* Write what is off at the beginning of a new file. */
 void switches_next_file(struct collect *c, uint64_t now_ns);
-/* The window opens, or shuts, when it is time to; and events begin and end that have times of their own. */
+/* Open or close the window when it is due, and turn events with times of their own. */
 void switches_turn(struct collect *c, uint64_t now_ns);
 /* Return when that is next, or 0 for never. */
 uint64_t switches_due_ns(const struct collect *c);
-/* A program set a mark, or has ended a phase. */
+/* Note that a program set a mark, or ended a phase. */
 void switches_mark(struct collect *c, const char *name, size_t len);
 /* Called at the end: report what was to begin at a mark that never came. */
 void switches_missing(struct collect *c);
 
-/* Exact calls are to be recorded from the start of each process, or when the recording has begun. */
+/*
+ * Return whether exact calls are recorded from the start of each process, rather than from the beginning of
+ * the recording.
+ */
 bool switches_calls_from_start(const struct collect *c);
 /* Return whether there is an event that no pause or window can turn off. */
 bool switches_any_fixed(const struct collect *c);

@@ -140,7 +140,7 @@ static uint64_t timedcalls_ns(const struct timedcalls *t, uint64_t cycles)
 	return tsc ? (uint64_t)((double)cycles * ns / tsc) : 0;
 }
 
-/* False: there is no node, and none behind it. */
+/* Check a node; return false if there is none, and none after it. */
 static bool look_at_node(struct collect *c, struct timedcalls_jvm *j, uint32_t ref, uint32_t slot)
 {
 	struct callflow_node *n = (void *)((char *)j->area + j->own.pool_off + (uint64_t)ref * 8);
@@ -172,7 +172,7 @@ static bool look_at_node(struct collect *c, struct timedcalls_jvm *j, uint32_t r
 	return true;
 }
 
-/* False: it was not given out. */
+/* Check a page; return false if it is not in use. */
 static bool look_at_page(struct collect *c, struct timedcalls_jvm *j, uint32_t page)
 {
 	const uint32_t *owners = (const void *)((const char *)j->area + j->own.owners_off);
@@ -185,7 +185,7 @@ static bool look_at_page(struct collect *c, struct timedcalls_jvm *j, uint32_t p
 	return slot;
 }
 
-/* Pages are given out in their order, those that are reserved from the end. */
+/* Check all pages of a JVM: they are used in order, reserved ones from the end. */
 static void look_at_jvm(struct collect *c, struct timedcalls_jvm *j)
 {
 	uint32_t page;

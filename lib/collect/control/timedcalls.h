@@ -22,14 +22,16 @@ struct proc;
 /* Is there such a condition? */
 bool timedcalls_wanted(const struct trigger_opts *o);
 
-/* With one, sets c->timed. */
+/* Set c->timed, if there is such a condition. */
 void timedcalls_open(struct collect *c);
 
-/* The memory of a JVM that has just connected: its descriptor, the caller's to close, or -1. */
+/*
+ * Make the memory for a JVM that has just connected; return its descriptor, for the caller to close, or -1.
+ */
 int timedcalls_new(struct collect *c, struct jvm *jvm, struct proc *p, uint64_t *bytes);
-/* A method of the JVM has that name. */
+/* Note the name of a method of the JVM. */
 void timedcalls_method(struct collect *c, struct jvm *jvm, const struct jvm_method *m);
-/* The JVM is gone. */
+/* Release the JVM. */
 void timedcalls_gone(struct collect *c, struct jvm *jvm);
 
 #endif

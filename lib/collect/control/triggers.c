@@ -71,7 +71,7 @@ void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *ca
 		trigger_dump(c, w);
 }
 
-/* Trigger all conditions of a kind that have no limit, or this one. */
+/* Trigger all conditions of that kind and limit; return whether there are any. */
 static bool met_all(struct collect *c, enum condition_kind kind, uint64_t limit, uint32_t proc,
 		    const char *cause)
 {
@@ -90,7 +90,7 @@ static bool met_all(struct collect *c, enum condition_kind kind, uint64_t limit,
 
 /* ---- CPU time ---- */
 
-/* All of it, as it was sampled. */
+/* Return whether the samples have all CPU time. */
 static bool samples_tell(const struct collect *c)
 {
 	const struct evconf *ev = &c->ev.conf;
@@ -127,7 +127,7 @@ static uint64_t ticks_ns(uint64_t ticks)
 	return ticks * (1000000000ull / (hz > 0 ? (uint64_t)hz : 100));
 }
 
-/* user nice system, and behind idle and iowait, irq softirq. */
+/* Return the CPU time of the machine: user nice system and, after idle and iowait, irq softirq. */
 static uint64_t machine_cpu_ns(void)
 {
 	struct buf b = BUF_INIT;
@@ -158,7 +158,7 @@ static bool target_lives(const struct proc *p)
 	return p->pid > 0 && p->nr_live && !p->replaced_ns;
 }
 
-/* Those that ran before the recording began count from then on, first: that is now. */
+/* Check the CPU time of processes; first: those that ran before the recording count from now on. */
 static void look_at_processes(struct collect *c, bool first)
 {
 	struct triggers *t = c->triggers;
@@ -295,7 +295,7 @@ static uint64_t proc_number_in(const char *path, const char *word)
 	return v;
 }
 
-/* How many processes the kernel has killed for want of memory in the control group of the process. */
+/* Return how many processes in the control group of pid the kernel has killed for want of memory. */
 static uint64_t group_kills(int pid)
 {
 	struct buf b = BUF_INIT;
@@ -399,7 +399,7 @@ static bool was_named(const struct collect *c, int pid)
 	return i < c->o->nr_pids;
 }
 
-/* Who died, and left what. Of the command its own status tells, which the parent gets. */
+/* Report who died and left which file. The command's own status tells its parent. */
 static void on_ended(void *ctx, const struct crash *x)
 {
 	struct buf cause = BUF_INIT;

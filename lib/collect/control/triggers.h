@@ -29,16 +29,16 @@ struct trigger_opts {
 /* Return which events of JVMs (enum jvm_tell) the conditions need: they are recorded then. */
 uint32_t triggers_tell(const struct trigger_opts *o);
 
-/* The options say what; NULL in c->triggers: nothing is watched. */
+/* Begin to watch what the options say; c->triggers NULL: nothing. */
 void triggers_open(struct collect *c);
 
-/* An event of a JVM, in process proc of the trace. */
+/* Take an event of a JVM, in process proc of the trace. */
 void triggers_event(struct collect *c, const struct jvm_event *r, uint32_t proc);
-/* Condition number when: a call of a method that is timed (timedcalls.h) took long, or goes on doing so. */
+/* Trigger condition number when: a call of a timed method (timedcalls.h) took long, or is taking long. */
 void triggers_call(struct collect *c, size_t when, uint32_t proc, const char *cause);
 /* Handle a signal to the recorder; return false if no condition is for it. */
 bool triggers_signal(struct collect *c, int sig);
-/* A running JVM is recorded: how it ends is to be noticed. */
+/* Watch how a running JVM ends. */
 void triggers_jvm(struct collect *c, int pid);
 /*
  * Return a descriptor that is readable when a process that was there from the start ends, or -1 if no
@@ -47,7 +47,7 @@ void triggers_jvm(struct collect *c, int pid);
 int triggers_fd(const struct collect *c, int pid);
 /* Called at the end of the recording: check what happened since the last turn. */
 void triggers_last(struct collect *c);
-/* The program has ended, with a status as of waitpid(). */
+/* Note that the program has ended, with a status as of waitpid(). */
 void triggers_ended(struct collect *c, int status);
 
 #endif

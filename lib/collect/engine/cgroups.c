@@ -38,7 +38,7 @@ static const char *mount_of(char *line, const char *type, const char *option)
 	return !strcmp(part[2], type) && (!option || has_option(part[3], option)) ? part[1] : NULL;
 }
 
-/* The first such mount, "" when there is none. */
+/* Find the first such mount, "" if there is none. */
 static void find_mount(const char *type, const char *option, struct buf *path)
 {
 	struct buf b = BUF_INIT;
@@ -72,7 +72,7 @@ static int open_group(const char *mount, const char *name, struct err *e)
 	return fd < 0 ? -e->code : fd;
 }
 
-/* Another one covers it; of several with one path the first does. */
+/* Return whether another name covers this one; of equal paths the first does. */
 static bool is_covered(const struct opt_list *names, size_t at)
 {
 	size_t i;
@@ -126,7 +126,7 @@ void cgroups_close(struct cgroups *g)
 	g->paths = NULL;
 }
 
-/* By files that the root alone has, or lacks: what a container sees as the root is another group. */
+/* Some files exist only in the root, or only outside: what a container sees as the root is another group. */
 bool cgroups_are_all(const struct cgroups *g)
 {
 	if (g->nr != 1)

@@ -31,8 +31,8 @@ void cgroups_close(struct cgroups *g);
  */
 bool cgroups_are_all(const struct cgroups *g);
 /*
- * CPU time that the kernel charged to a group, with those below it, since it was made; false: it was removed,
- * or is of version 1.
+ * Get the CPU time that the kernel charged to a group, with those below it, since it was made; return false
+ * if it was removed, or is of version 1.
  */
 bool cgroups_used(const struct cgroups *g, size_t at, uint64_t *ns);
 

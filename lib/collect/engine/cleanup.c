@@ -17,7 +17,7 @@ enum {
 
 #define LOOK_NS 10000000000		/* between two looks at who has ended */
 
-/* What is late by more than a thread's last samples may be. */
+/* what is unused for longer than a thread's last samples can be late */
 #define UNUSED_NS (2 * TASKS_LATE_NS)
 
 static void forget_files(struct collect *c, uint64_t now_ns)
@@ -33,8 +33,8 @@ static void forget_files(struct collect *c, uint64_t now_ns)
 }
 
 /*
- * Code without a file in processes that have ended: nothing holds these when the names are written that
- * another runtime has left. Of a JVM the agent has told them, though samples may be older than the agent.
+ * Name code without a file in processes that have ended: their runtime's names are lost otherwise. The agent
+ * has named that of a JVM, though samples may be older than the agent.
  */
 static void name_ended(struct collect *c, uint64_t now_ns)
 {
@@ -51,7 +51,7 @@ static void name_ended(struct collect *c, uint64_t now_ns)
 	}
 }
 
-/* Where records were lost, so were ends of threads, and what they have would stay for ever. */
+/* Check which threads have ended. Lost records include ends of threads, whose state would stay for ever. */
 static void look_who_ended(struct collect *c, uint64_t now_ns)
 {
 	if (c->looked_lost == c->res->nr_lost || now_ns < c->looked_ns + LOOK_NS)

@@ -32,7 +32,7 @@ struct clock {
 	uint64_t varied_ns;
 };
 
-/* Events of the hardware or of the kernel count for each CPU, whatever runs there. */
+/* Return whether the event counts for each CPU, whatever runs there, as those of hardware and kernel do. */
 static bool is_counting_event(const struct pmu_event *ev)
 {
 	return ev->attr.type == PERF_TYPE_HARDWARE || ev->attr.type == PERF_TYPE_HW_CACHE ||
@@ -45,7 +45,10 @@ static bool is_switch(const struct pmu_event *ev)
 						       ev->attr.config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-/* A program on one event of a tracepoint filters those of all others, too: it drops what they asked for. */
+/*
+ * Return why an event cannot be filtered, or NULL. A program on one event of a tracepoint filters those of
+ * all others, too, and drops what they asked for.
+ */
 static const char *objection_to(const struct collect_opts *o, const struct pmu_event *ev)
 {
 	if (ev->attr.type == PERF_TYPE_TRACEPOINT)
@@ -58,7 +61,7 @@ static const char *objection_to(const struct collect_opts *o, const struct pmu_e
 	return NULL;
 }
 
-/* Somebody wants no timer on some CPUs; a kernel without any says "(null)" or nothing. */
+/* Return whether some CPUs must have no timers; a kernel without any prints "(null)" or nothing. */
 static bool has_isolated_cpus(void)
 {
 	static const char *const lists[] = {
@@ -76,7 +79,7 @@ static bool has_isolated_cpus(void)
 	return any;
 }
 
-/* NULL: nothing is against clocks of CPUs, if BPF is to be had. */
+/* Return why clocks of CPUs cannot be used, or NULL if they can where BPF is available. */
 static const char *objection(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;

@@ -18,7 +18,10 @@ struct cpuclock;
 /* The choice of clocks (--clock). */
 enum clock_choice { CLOCK_AUTO, CLOCK_CPU, CLOCK_THREAD };
 
-/* Clocks of CPUs leave that process out from now on: its threads have events of their own. False: or not. */
+/*
+ * Leave a process out of the clocks of CPUs from now on: its threads have events of their own. Returns false
+ * if that is impossible.
+ */
 bool clocks_leave_out(struct collect *c, int pid);
 /* Return the BPF programs that know the processes of this recording, or NULL without BPF. */
 struct cpuclock *clocks_bpf(const struct collect *c);

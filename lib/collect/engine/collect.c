@@ -72,7 +72,7 @@ static void collect_on_signal(void *ctx, int sig, bool from_terminal)
 		r->loop.due_ns = r->signal_ns + GRACE_NS;
 }
 
-/* Without perf events there is no record of a fork, and then no other process is known either. */
+/* Without perf events there is no record of a fork, and no other process is known. */
 static bool is_started_by_program(const struct collect *c, const struct proc *p)
 {
 	return p->pid != c->child_pid && (c->only_jvms || p->descends);
@@ -92,7 +92,7 @@ static uint32_t count_left(const struct collect *c, const struct proc **one)
 	return nr;
 }
 
-/* The program has ended: has all that it started, as far as it is known what that is? */
+/* Return whether the program and everything that it started, as far as that is known, have ended. */
 static bool all_gone(const struct run *r)
 {
 	const struct proc *one;
@@ -121,7 +121,7 @@ static void note_left(struct run *r)
 	snprintf(res->a_left_name, sizeof(res->a_left_name), "%s", th ? th->comm : "?");
 }
 
-/* Attached to running processes or threads: are all of them gone? */
+/* Return whether all attached processes or threads have ended. */
 static bool targets_gone(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
@@ -139,7 +139,7 @@ static bool targets_gone(const struct collect *c)
 	return true;
 }
 
-/* Of this file alone. */
+/* Label a moment of this file only. */
 static void label_moment(struct collect *c, const char *when)
 {
 	trace_writer_keep(c->w, false);
@@ -160,7 +160,7 @@ static uint64_t turn_due_ns(const struct collect *c, uint64_t now_ns)
 	return earlier(stackrest_due_ns(&c->rest, now_ns), due);
 }
 
-/* Sampling starts: now, or after --delay. */
+/* Start sampling: now, or after --delay. */
 static void collect_begin(struct run *r)
 {
 	struct collect *c = r->c;
@@ -192,7 +192,7 @@ static void on_due(void *ctx)
 		collect_begin(r);
 }
 
-/* The program is not to suffer from a full disk: it runs on, without samples. */
+/* Check for write errors: on a full disk the program runs on, without samples. */
 static void check_writer(struct run *r)
 {
 	if (r->failed || !trace_writer_error(r->c->w) || segments_wait(r->c))
@@ -211,7 +211,7 @@ static struct collect_status status_at(const struct collect *c, uint64_t now_ns)
 	};
 }
 
-/* What was not stored yet, so that it can be shown. */
+/* Give the watcher what was not stored yet. */
 static void collect_store(struct collect *c, bool end)
 {
 	const struct collect_watcher *v = c->o->watcher;
@@ -319,8 +319,8 @@ static const struct loop_ops loop_ops = {
 };
 
 /*
- * A ring whose task is gone reports a hang-up for ever, hence the edges: each turn looks at all rings
- * anyway.
+ * A ring whose task has ended reports a hang-up for ever, so it is watched for edges: each turn reads all
+ * rings anyway.
  */
 static int open_loop(struct run *r, struct err *e)
 {
@@ -357,8 +357,8 @@ static bool hurries(void *ctx)
 }
 
 /*
- * A program that outlived the recording's time is asked to end, and its status is ours. One that a signal has
- * not ended may need long to shut down, or be stuck: it is left alone.
+ * Ask a program that outlived the recording's time to end; its status is ours. If a signal has not ended it,
+ * it may need long to shut down, or be stuck: it is left alone.
  */
 static void end_program(struct run *r)
 {
@@ -404,8 +404,8 @@ static void turned_away(struct collect *c)
 }
 
 /*
- * Whoever records a process of others gets no exit status of it, and may believe that it ended as it meant
- * to.
+ * Report how a process ended: a recorder of others gets no exit status, and its user may believe that all
+ * went well.
  */
 static void on_named_end(void *ctx, const struct crash *x)
 {
@@ -446,8 +446,8 @@ void collect_finish(struct collect *c)
 }
 
 /*
- * A full ring says what it lost with the next record that fits: what was lost after the last
- * one only the events know.
+ * Write what was lost after the last record. A full ring reports losses with the next record that fits; later
+ * ones are known to the events only.
  */
 static void lost_untold(struct collect *c)
 {
@@ -477,8 +477,8 @@ static void stop_events(struct collect *c)
 }
 
 /*
- * The program runs from here on. The trace gets its name only now: a program that does not exist costs
- * no older trace.
+ * Let the program run. The trace gets its name only now: a program that does not exist must not replace an
+ * older trace.
  */
 static int collect_let_go(struct run *r, struct err *e)
 {
@@ -494,7 +494,7 @@ static int collect_let_go(struct run *r, struct err *e)
 	return ret;
 }
 
-/* A dump that was asked for is not to wait either. */
+/* Answer commands, and make a requested dump, which must not wait either. */
 static void collect_serve(void *ctx)
 {
 	struct run *r = ctx;
@@ -503,7 +503,7 @@ static void collect_serve(void *ctx)
 	flight_turn(r->c, clock_mono_ns());
 }
 
-/* The program runs; until it has ended, or the recording is to. */
+/* Run until the program has ended, or the recording is to end. */
 static void collect_run_loop(struct run *r)
 {
 	struct collect *c = r->c;
@@ -599,8 +599,8 @@ static int rings_target(const struct collect_opts *o, const struct program *p)
 }
 
 /*
- * In a PID namespace that was made without mounting a /proc for it, the kernel's records and our own number
- * mean other processes than /proc does: names and mappings would be those of others.
+ * Check that /proc is that of our PID namespace. Without one mounted for it, the kernel's records and our own
+ * number would mean other processes than in /proc.
  */
 static int check_proc(struct err *e)
 {
@@ -613,7 +613,7 @@ static int check_proc(struct err *e)
 	return -e->code;
 }
 
-/* The program is there: without it nothing would have to be taken over. */
+/* Open all after the program exists: without it nothing would have to be taken over. */
 static int open_sampling(struct run *run, struct err *e)
 {
 	struct collect *c = run->c;

@@ -34,7 +34,7 @@ enum java_choice {
 	JAVA_OUTSIDE,
 };
 
-/* How far a recording is. */
+/* how far a recording is */
 struct collect_status {
 	uint64_t elapsed_ns;		/* since sampling began */
 	uint64_t nr_samples, nr_lost, nr_bytes;
@@ -51,7 +51,7 @@ struct collect_watcher {
 	int fd;				/* is watched, too; -1: none */
 	uint32_t most_ms;		/* between two turns */
 	enum collect_next (*turn)(void *ctx, uint64_t now_ns);	/* called at each */
-	/* Everything so far was given to trace.take(): after COLLECT_STORE, and at the end. */
+	/* everything so far was passed to trace.take(): after COLLECT_STORE, and at the end */
 	void (*stored)(void *ctx, const struct collect_status *s, bool end);
 	void *ctx;
 };
@@ -76,7 +76,7 @@ struct event_time {
 	uint64_t duration_ns;		/* ends so long after its begin; 0: it does not */
 };
 
-/* Those that options say as they are have the options' names; the rest, commands make of these. */
+/* Fields for options have the options' names; commands compute the rest from options. */
 struct collect_opts {
 	struct evconf ev;
 	const struct source_conf *sources;	/* beside them (sources.h) */

@@ -87,7 +87,7 @@ static void scan_system(struct collect *c)
 	io_close_folder(dir);
 }
 
-/* What is forked before the scan is seen by the side-band events. */
+/* Processes forked before the scan are seen by the side-band events. */
 static int attach_groups(struct collect *c, struct err *e)
 {
 	const struct cgroups *g = c->o->groups;
@@ -211,8 +211,8 @@ static bool is_side_alone(const struct collect *c, const struct evconf *ev)
 }
 
 /*
- * A context switch between tasks that have events costs 0.3 us, and 3 us where these were opened one by
- * one. Where BPF filters the samples, or there are none, no task has events.
+ * Open the rings. A context switch between tasks with events costs 0.3 us, and 3 us if these were opened one
+ * by one. If BPF filters the samples, or there are none, no task has events.
  */
 static int open_rings(struct collect *c, struct evconf *ev, const struct cpus *online,
 		      const struct cpus *sampled, int target, struct err *e)

@@ -76,7 +76,7 @@ static int open_ring(struct ring *ring, uint32_t cpu, int target, struct perf_ev
 	return perf_mmap_err(e, -r, bytes);
 }
 
-/* The rings, each owned by a dummy event; the sample events are redirected to them. */
+/* Open the rings, each owned by a dummy event; the sample events are redirected to them. */
 static int open_rings(struct evsets *s, int target, struct err *e)
 {
 	size_t ring_bytes = s->conf.ring_bytes, side_bytes = MIN(ring_bytes, (size_t)512 * 1024), i;
@@ -110,8 +110,8 @@ static void close_rings(struct evsets *s)
 }
 
 /*
- * The same size on every CPU: what this user may lock is halved until it is enough for all, and the
- * stack copies with it, so that a ring holds at least some samples.
+ * Open rings of the same size on every CPU. The size is halved until what this user may lock suffices for
+ * all, and the stack copies with it, so that a ring holds at least some samples.
  */
 static int open_all_rings(struct evsets *s, int target, struct err *e)
 {
@@ -133,7 +133,7 @@ static int open_all_rings(struct evsets *s, int target, struct err *e)
 	return r;
 }
 
-/* Kernel samples need more rights than user ones: find out with a real event. */
+/* Return whether kernel samples are allowed, by a real event, as they need more rights than user ones. */
 static bool kernel_allowed(const struct evsets *s, int target)
 {
 	struct perf_event_attr a;
@@ -171,7 +171,7 @@ static uint32_t *copy_cpus(const struct cpus *l)
 	return memcpy(cpus, l->cpu, l->nr_cpu * sizeof(*cpus));
 }
 
-/* Without the right to sample the kernel, sample user code only, unless nothing would be left then. */
+/* Sample user code only, without the right to sample the kernel, unless nothing would be left then. */
 static int kernel_or_user(struct evsets *s, int target, struct err *e)
 {
 	struct perf_event_attr a;
@@ -369,7 +369,10 @@ static void sample_attr(const struct evsets *s, size_t ev, enum evset_kind kind,
 	}
 }
 
-/* The clock's BPF program writes into it (struct trapped_sample), so no timer of its own interrupts a CPU. */
+/*
+ * Set the attributes of an event into which the clock's BPF program writes (struct trapped_sample), so that
+ * no timer of its own interrupts a CPU.
+ */
 static void trapped_attr(struct perf_event_attr *a)
 {
 	a->type = PERF_TYPE_SOFTWARE;
@@ -381,7 +384,7 @@ static void trapped_attr(struct perf_event_attr *a)
 	a->disabled = 0;
 }
 
-/* The set is of those samples that the clocks' program writes. */
+/* Return whether the set has the samples that the clocks' program writes. */
 static bool is_trapped(const struct evsets *s, const struct evset *set)
 {
 	return s->conf.trapped_fd && set->kind == EVSET_TRAP && !set->proc;
@@ -408,7 +411,7 @@ static int evsets_remember(struct evsets *s, uint32_t number, int fd, const stru
 	return 0;
 }
 
-/* The BPF program that says which samples it lets through; 0: all. */
+/* Return the BPF program that filters the samples; 0: none. */
 static int filter_of(const struct evsets *s, enum evset_kind kind, const struct ev_target *on)
 {
 	return on->id == -1 && kind != EVSET_TRAP ? s->conf.filter_fd : 0;
@@ -448,7 +451,9 @@ static uint64_t filtered_period(struct evsets *s, size_t ev)
 	return !period ? 0 : s->conf.odd_periods ? odd_period(s, period) : chance_around(&s->random, period);
 }
 
-/* The kernel lowers what it allows when samples take it too long: since the rate was chosen, too. */
+/*
+ * Open an event. The kernel may have lowered its limit since the rate was chosen, when samples took too long.
+ */
 static int open_sampled(struct perf_event_attr *a, const struct ev_target *on, int cpu)
 {
 	int fd = perf_open_on(a, on, cpu);
@@ -523,7 +528,7 @@ int evset_add(struct evsets *s, uint32_t number, int tid, bool start_on_exec, st
 	return evset_add_on(s, number, (struct ev_target){ .id = tid }, start_on_exec, e);
 }
 
-/* evset_add() opened them task by task, event by event, CPU by CPU. */
+/* evset_add() opened the events task by task, event by event, CPU by CPU. */
 static size_t evset_event(const struct evsets *s, size_t i)
 {
 	return i / s->nr_sampled % s->conf.nr_events;
@@ -605,7 +610,7 @@ uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cp
 	return time_ns < p->since_ns ? p->before : p->now;
 }
 
-/* The events of the set count what no other set counts, and only what is recorded. */
+/* Return whether the set counts what is recorded, and no other set counts. */
 static bool is_counted(const struct evsets *s, const struct evset *set)
 {
 	return !s->conf.filter_fd && !(s->conf.main_has_all && set->kind == EVSET_TRAP);
@@ -640,7 +645,7 @@ void evset_close(struct evsets *s, uint32_t number)
 	set->closed = true;
 }
 
-/* Threads know sets of the other kinds by their numbers. */
+/* Sets of other kinds stay, as threads know them by their numbers. */
 void evsets_forget_closed(struct evsets *s)
 {
 	size_t i, nr = 0;

@@ -123,18 +123,21 @@ struct evsets {
  */
 int evsets_open(struct evsets *s, const struct evconf *conf, const struct cpus *all,
 		const struct cpus *sampled, int target, struct err *e);
-/* Without any event: other means do what conf says, and count in s->counts. */
+/* Prepare without any event: other means do what conf says, and count in s->counts. */
 void evsets_init_empty(struct evsets *s, const struct evconf *conf);
 void evsets_close(struct evsets *s);
 
 /* Set what every event of a recording has in common: it ends in what merge.c needs. */
 void evset_common_attr(struct perf_event_attr *a);
-/* An event that counts nothing: it owns a ring, and reports what its attributes request. */
+/*
+ * Set the attributes of an event that counts nothing: it owns a ring, and reports what its attributes
+ * request.
+ */
 void evset_dummy_attr(struct perf_event_attr *a, bool exclude_kernel, size_t ring_bytes);
 
 /* Adds the side-band event for one more task (attaching to several threads), or a control group. */
 int evsets_watch(struct evsets *s, struct ev_target on, struct err *e);
-/* The same for its switches, into the rings of these. */
+/* Do the same for its switches, into the rings of these. */
 int evsets_watch_switches(struct evsets *s, int tid, struct err *e);
 
 uint32_t evset_new(struct evsets *s, enum evset_kind kind);
@@ -151,7 +154,7 @@ void evset_enable(struct evsets *s, uint32_t set, bool on);
  * else all, by some percent. What has passed of a period then counts for nothing, half of one at each call.
  */
 void evsets_vary_periods(struct evsets *s);
-/* The event's rate in conf is another one: sets that are opened from now on have it. */
+/* Note another rate of the event in conf: sets that are opened from now on have it. */
 void evsets_renew_periods(struct evsets *s, size_t event);
 /*
  * Return what a sample weighs if its source varies. The kernel keeps reporting the clock's first period
@@ -159,7 +162,7 @@ void evsets_renew_periods(struct evsets *s, size_t event);
  * their times (CLOCK_MONOTONIC).
  */
 uint64_t evsets_clock_period(const struct evsets *s, uint16_t event, uint32_t cpu, uint64_t time_ns);
-/* In ns, as it was asked for, of all clocks; 0: there is none. */
+/* Return the longest period of all clocks in ns, as requested; 0: there are none. */
 uint64_t evsets_longest_period(const struct evsets *s);
 /* Closes the events after adding up in s->counts what they counted, and in s->nr_lost what they lost. */
 void evset_close(struct evsets *s, uint32_t set);
@@ -180,12 +183,12 @@ bool evset_told(const struct evsets *s, uint32_t number, size_t ev, uint64_t *co
  */
 uint64_t evset_counted(const struct evsets *s, uint32_t number, size_t target, size_t ev);
 /*
- * What all sets have counted so far, closed or not: [nr_events]. Where samples are filtered, what those weigh
- * that were read: the events count for others, too.
+ * Set what all sets have counted so far, closed ones too: [nr_events]. If samples are filtered, it is the
+ * weight of those read, as the events count for others, too.
  */
 void evsets_counts(const struct evsets *s, uint64_t *counts);
 
-/* NULL: not one of ours. */
+/* Return the source of an event, NULL if it is not ours. */
 static inline struct ev_source *evsets_source(const struct evsets *s, uint64_t id)
 {
 	uint32_t i = map_get(&s->by_id, id);

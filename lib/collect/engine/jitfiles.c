@@ -148,7 +148,7 @@ static void use(struct grown *g, size_t len)
 
 /* ---- perf-PID.map ---- */
 
-/* As the process sees its files, while it lives; then ours. */
+/* Open the map as the process sees its files, while it lives; then ours. */
 static int open_map(const struct jitfiles *j)
 {
 	const struct foreign_rule rule = { .owner = j->uid, .max_bytes = MAX_FILE_BYTES };
@@ -193,7 +193,7 @@ static void begin_again(struct grown *g)
 	buf_reset(&g->rest);
 }
 
-/* The number a process has in its own pid namespace: how it calls itself. */
+/* Return the number by which a process knows itself, in its own pid namespace. */
 static int namespace_pid(int pid)
 {
 	struct buf b = BUF_INIT;
@@ -229,8 +229,9 @@ struct jitfiles *jitfiles_new(int pid, uid_t uid, uint64_t since_ns)
 }
 
 /*
- * Code that a reading finds was made since the one before. What was at its place by then had been free for
- * a while, so samples of the time between are of the new code, and of two names that of the later line.
+ * Return the time of a reading: code that it finds was made since the last one. What was at its address had
+ * been free for a while, so samples in between belong to the new code, and of two names the later line
+ * counts.
  */
 static uint64_t read_time(struct jitfiles *j)
 {
@@ -364,8 +365,8 @@ static uint64_t jitfiles_zigzag(int64_t v)
 }
 
 /*
- * V8 counts lines from where its code will be in an ELF file that begins with a header, as perf once made it;
- * the format has them where the code is.
+ * Return by how much lines of V8 are shifted. It counts from where its code will be in an ELF file that
+ * begins with a header, as perf once made it; the format counts from the code.
  */
 static uint64_t shift_of_lines(const struct jitdump_record *c)
 {
@@ -379,7 +380,7 @@ static uint64_t shift_of_lines(const struct jitdump_record *c)
 	return 0;
 }
 
-/* V8 may also give what once was a name. */
+/* Return whether it is text: V8 may give what was a name once. */
 static bool jitfiles_is_text(const char *s, size_t len)
 {
 	while (len && (unsigned char)s[len - 1] >= ' ')
@@ -387,7 +388,7 @@ static bool jitfiles_is_text(const char *s, size_t len)
 	return !len;
 }
 
-/* Lines of one file: pairs, which end the record of these. */
+/* Write the lines of one file, and empty pairs. */
 static void write_turn(struct trace_writer *w, struct rec_stub_lines *r, struct buf *pairs)
 {
 	r->table = (const uint8_t *)pairs->data;
@@ -397,7 +398,7 @@ static void write_turn(struct trace_writer *w, struct rec_stub_lines *r, struct 
 	buf_reset(pairs);
 }
 
-/* The lines of the code c; r has the rest, as of the stub. */
+/* Write the lines of the code c; r has the rest, as of the stub. */
 static void write_lines(struct trace_writer *w, struct rec_stub_lines *r, const struct jitdump_record *of,
 			const struct jitdump_record *c)
 {
@@ -438,7 +439,7 @@ static void write_lines_of(const struct jitfiles *j, struct dump *d, const struc
 	buf_release(&b);
 }
 
-/* Its own alone: what is there now is not what was there before. */
+/* Take the rules of this code only: what is at its address now was not there before. */
 static void take_rules_of(struct jitfiles *j, struct dump *d, const struct described *at,
 			  const struct jitdump_record *c)
 {
@@ -470,7 +471,7 @@ static void jitfiles_take_code(struct jitfiles *j, struct dump *d, struct jitdum
 	d->next = (struct described){ 0 };
 }
 
-/* The name is in the record of the code where it was. */
+/* Take a move of code, whose name is in the record of its old place. */
 static void take_move(struct jitfiles *j, struct dump *d, const struct jitdump_record *moved)
 {
 	uint32_t at = map_get(&d->at, moved->old_addr);

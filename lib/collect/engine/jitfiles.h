@@ -30,7 +30,7 @@ void jitfiles_free(struct jitfiles *j);		/* NULL: nothing happens */
 
 /* Return whether a file that is mapped executable has the name of a dump. */
 bool jitfiles_is_dump(const char *path);
-/* The process has mapped such a file. */
+/* Note that the process has mapped such a file. */
 void jitfiles_add_dump(struct jitfiles *j, const struct module_id *id);
 
 /*

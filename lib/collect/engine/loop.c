@@ -19,8 +19,8 @@ int loop_watch(struct loop *l, int fd, uint32_t events)
 }
 
 /*
- * Edge-triggered: a socket whose peer cannot be accepted, without a free descriptor, stays readable for
- * ever. Each turn looks at it anyway.
+ * The socket is edge-triggered: one whose peer cannot be accepted, without a free descriptor, stays readable
+ * for ever. Each turn checks it anyway.
  */
 int loop_watch_jvms(struct loop *l, struct jvm_server *jvm)
 {

@@ -53,12 +53,12 @@ void loop_close(struct loop *l);
 int loop_watch(struct loop *l, int fd, uint32_t events);
 int loop_watch_jvms(struct loop *l, struct jvm_server *jvm);
 
-/* The signal comes to ops->signal(), too; -1, and errno, when that is not possible. */
+/* Pass the signal to ops->signal(), too; -1, with errno, if that is impossible. */
 int loop_take_signal(struct loop *l, int sig);
 
 /* Answers commands that wait, if there are any. */
 void loop_serve(struct loop *l);
-/* Until stop is set. */
+/* Run until stop is set. */
 void loop_run(struct loop *l);
 /* Waits for a signal, but not for long, and passes it on: nothing else is done meanwhile. */
 void loop_wait_signal(struct loop *l);

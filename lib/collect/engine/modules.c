@@ -62,7 +62,7 @@ void modules_init(struct modules *m, struct trace_writer *w, bool cache)
 	write_module(w, kernel, NULL, NULL);
 }
 
-/* The rules refer to tables of the file. */
+/* Release the rules as well: they refer to tables of the file. */
 static void drop_tables(struct module *m)
 {
 	if (m->unwind)
@@ -93,7 +93,7 @@ void modules_release(struct modules *m)
 	memset(m, 0, sizeof(*m));
 }
 
-/* Every process of this machine has the same vdso as we have. */
+/* Open our own vdso, which is that of every process on this machine. */
 static void open_vdso(struct module *m)
 {
 	const Elf64_Ehdr *eh = (const void *)getauxval(AT_SYSINFO_EHDR);
@@ -107,7 +107,7 @@ static void open_vdso(struct module *m)
 		m->file = NULL;
 }
 
-/* Than what was mapped. */
+/* Return whether the file is younger than the mapping. */
 static bool is_younger(const struct module_id *id, const struct stat *st)
 {
 	return id->replayed_ns &&
@@ -129,9 +129,8 @@ static int module_open_path(const struct module_id *id, int root, struct stat *s
 }
 
 /*
- * The mapped file itself when the kernel lets us (it may be deleted or replaced by now),
- * else what its path leads to in the process's own root, if that is the same file. Mapped may be a
- * device as well: that is not opened.
+ * Open the mapped file itself if the kernel allows it (it may be deleted or replaced by now), else the file
+ * at its path in the process's root, if that is the same. A mapped device is not opened.
  */
 static int open_mapped(const struct module_id *id, char root[static 64], struct stat *st)
 {

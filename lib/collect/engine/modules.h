@@ -53,33 +53,33 @@ struct module_id {
 	bool other_kernel;	/* and ran on one that is not ours */
 };
 
-/* Its file, to be closed; NULL: it cannot be read. For who has no trace. */
+/* Open the file, for the caller to close; NULL: it cannot be read. For users without a trace. */
 struct symfile *modules_open_file(const struct module_id *id);
 struct stat;
-/* A descriptor to read the mapped file with, and what fstat(2) says of it; -1: it cannot be read. */
+/* Return a descriptor for reading the mapped file, and its fstat(2) data; -1: it cannot be read. */
 int modules_open_mapped(const struct module_id *id, struct stat *st);
 /* Return whether the mapping is of a program, not of plain memory. */
 bool modules_has_file(const struct module_id *id);
 
-/* cache: whether what is worked out about files is kept for the next recording. */
+/* Prepare; cache: keep what is computed about files for the next recording. */
 void modules_init(struct modules *m, struct trace_writer *w, bool cache);
 void modules_release(struct modules *m);
 /* Return the module's number, written to the trace when new; 0 for memory without a file. */
 uint32_t modules_get(struct modules *m, const struct module_id *id, struct trace_writer *w);
-/* NULL: it was forgotten, and no process has it mapped. Valid until the next modules_get(). */
+/* Return a module, valid until the next modules_get(); NULL: it was dropped, and no process has it mapped. */
 static inline struct module *modules_at(const struct modules *m, uint32_t number)
 {
 	uint32_t at = map_get(&m->by_number, number);
 
 	return at == MAP_NONE ? NULL : &m->items[at];
 }
-/* NULL: its file cannot be read. Valid until modules_forget() and modules_trim(). */
+/* Return the unwind rules, valid until modules_forget() and modules_trim(); NULL: the file cannot be read. */
 struct unwind_module *modules_unwind(struct modules *m, uint32_t number);
 
 /* Return the file for its symbols and lines, or NULL if it cannot be read. Valid as long. */
 struct symfile *modules_file(struct modules *m, uint32_t number);
 
-/* A process has it mapped. */
+/* Note that a process has it mapped. */
 void modules_use(struct modules *m, uint32_t number, uint64_t now_ns);
 /*
  * Closes the files that no process has had mapped since before_ns, and forgets them: who maps one again gets
@@ -87,8 +87,8 @@ void modules_use(struct modules *m, uint32_t number, uint64_t now_ns);
  */
 void modules_forget(struct modules *m, uint64_t before_ns, struct trace_writer *w);
 /*
- * Where tables of symbols and rules take more than max_bytes, drops those that were not needed for the
- * longest time. They are made anew when they are.
+ * Drop the tables of symbols and rules that were not used for the longest time, if all take more than
+ * max_bytes. They are read again when needed.
  */
 void modules_trim(struct modules *m, size_t max_bytes);
 

@@ -15,7 +15,10 @@ static void name_anonymous(struct collect *c, struct proc *p, size_t max_bytes)
 		jitfiles_read(p->jit, p->id, c->w, max_bytes);
 }
 
-/* A runtime that interprets runs in many programs: it is asked of the one that was to be recorded. */
+/*
+ * Return whether the runtime's names are missing. One that interprets runs in many programs: only the
+ * recorded program is checked then.
+ */
 static bool lacks_names(const struct collect *c, const struct proc *p)
 {
 	if (!p->runtime || p->had_agent || jitfiles_has_names(p->jit))
@@ -68,7 +71,7 @@ static bool read_rings(void *ctx)
 	return true;
 }
 
-/* At the end, unless a signal has come since. */
+/* Return whether to wait at the end, unless a signal has come since. */
 static bool is_awaited(void *ctx)
 {
 	return !collect_signal_waits();

@@ -42,14 +42,14 @@ struct part {
 	int (*watch)(struct collect *c, int tid, struct err *e);
 	/* The trace begins: say in labels how this is recorded. */
 	void (*labels)(struct collect *c);
-	/* All is open: the program is let go next, or sampling of what runs already begins. */
+	/* all is open: the program starts next, or sampling of what runs already begins */
 	void (*ready)(struct collect *c);
 	/* Return whether agents are to send what their JVMs count, now and at the end. */
 	bool (*counts)(const struct collect *c);
 
 	/* ---- during the recording ---- */
 
-	/* What agents are asked for, as far as nothing is switched off: add to *o what it needs of them. */
+	/* add to *o what is needed of agents, as if nothing were switched off */
 	void (*ask)(const struct collect *c, struct jvm_server_opts *o);
 	/*
 	 * Events were turned off at that time, or on (switches.h), and its own may be among them. Return true
@@ -94,8 +94,8 @@ struct part {
 	void (*sample)(struct collect *c, const struct thread *th, const struct rec_sample *s,
 		       const struct frame *frames, size_t nr, bool is_kept);
 	/*
-	 * What the kernel and agents have recorded was taken in, but halves of samples of Java threads are
-	 * not joined yet: at each turn of the loop, and at the end.
+	 * what the kernel and agents have recorded was taken in, but samples of Java threads are not joined
+	 * yet; at each turn of the loop, and at the end
 	 */
 	void (*taken_in)(struct collect *c, uint64_t now_ns);
 	/* At each turn of the loop, after all that was recorded by then was taken in and joined. */
@@ -119,13 +119,13 @@ struct part {
 	void (*sums)(struct collect *c, bool last);
 	/* The next file has begun, from that time on. */
 	void (*next_file)(struct collect *c, uint64_t now_ns);
-	/* Between two files: keep nothing of other processes than these. */
+	/* between two files: drop what belongs to processes that are not in procs */
 	void (*forget)(struct collect *c, const struct map *procs);
 	/* The recording is over, or there will be none. */
 	void (*close)(struct collect *c);
 };
 
-/* All parts. Dispatches end first, and have ended last; between the others the order does not matter. */
+/* all parts; dispatches end first, and have ended last; the order of the others does not matter */
 #define PARTS(P) P(clock) P(account) P(sched) P(footprint) P(live) P(allocated) P(tallies) P(virtuals) \
 	P(wall) P(lifetimes) P(memory) P(locks) P(triggers) P(timedcalls) P(threadlabels) P(sources) P(cost)
 

@@ -20,7 +20,7 @@ void privileges_raise(void);
  */
 void privileges_drop(bool files);
 
-/* Whether what is recorded may belong to several users, none of whom may look at the others. */
+/* Return whether the recording may have data of several users, who may not see each other's. */
 bool privileges_of_several(const struct collect_opts *o);
 
 #endif

@@ -24,7 +24,7 @@ static inline bool program_exists(const struct program *p)
 	return p->child.pid > 0;
 }
 
-/* The program never runs: it ends at once. */
+/* End the program before it ever runs. */
 void program_discard(struct program *p);
 /* Return true when it has ended since the call before. */
 bool program_reap(struct program *p);
@@ -36,11 +36,14 @@ bool program_reap(struct program *p);
  */
 bool program_signal(struct program *p, int sig, bool from_terminal);
 /*
- * The recording is over: asks a program that runs to end, and waits until it has; after a signal until
- * hurry() says that it is not to be waited for. True: it was still running.
+ * End the program after the recording: ask a running one to end, and wait; after a signal only until hurry()
+ * returns true. Returns whether it was still running.
  */
 bool program_end(struct program *p, struct loop *l, bool (*hurry)(void *ctx), void *ctx);
-/* As a shell gives it; of one that still runs as if the signal had ended it. 0 when there is no program. */
+/*
+ * Return the exit status as a shell does; for a running program as if the signal had ended it; 0 without a
+ * program.
+ */
 int program_exit_status(const struct program *p);
 
 #endif

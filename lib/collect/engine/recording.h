@@ -102,7 +102,7 @@ struct collect {
 	/* functions that take the rings' records and what agents send (drain.c) */
 	merge_fn record;
 	void (*hear_agents)(struct collect *c, bool all);
-	/* Between two turns, while something takes long: answers commands. NULL: the loop has not begun. */
+	/* answers commands between two turns, while something takes long; NULL: the loop has not begun */
 	void (*serve)(void *ctx);
 	void *serve_ctx;
 	const char *why_outside;	/* not NULL: Java stacks are walked from there, unasked */
@@ -129,19 +129,19 @@ struct collect {
 };
 
 /*
- * timers.c: whether what JVMs' agents tell will do where perf events are forbidden, as *e says, with samples
- * by timers if any are asked for; the recording goes on with that then.
+ * timers.c: return whether JVMs' agents suffice where perf events are forbidden, as *e says, with samples by
+ * timers if any are requested; the recording then continues with these.
  */
 bool timers_take_over(struct collect *c, struct err *e);
-/* A sample of th, a JVM's thread: thread is whose it is in the trace, th's own or a virtual one's. */
+/* Write a sample of th, a JVM's thread; thread is the number of th in the trace, or of its virtual thread. */
 void timers_sample(struct collect *c, const struct thread *th, const struct jvm_sample *s, uint32_t thread,
 		   const struct frame *frames, size_t nr);
 /* Look for new mappings, of which no event tells. */
 void timers_look_at_maps(struct collect *c);
 
-/* events.c: the rings; target as evsets_open() has it. */
+/* events.c: open the rings; target for evsets_open(). */
 int collect_open_rings(struct collect *c, int target, struct err *e);
-/* Events on all that is to be recorded. */
+/* Open events on everything to be recorded. */
 int collect_open_events(struct collect *c, struct err *e);
 /* Samples a second of a busy CPU. */
 uint64_t collect_expected_hz(const struct evconf *ev);
@@ -149,11 +149,13 @@ uint64_t collect_expected_hz(const struct evconf *ev);
 /* records.c: what the rings say. */
 void collect_record(void *ctx, const struct ring *r, const struct perf_event_header *h, uint64_t time_ns);
 
-/* stack.c: chains of frames, outermost first; each returns how many it stored at out. */
+/* stack.c: convert chains of frames, outermost first; each returns how many it stored at out. */
 size_t stack_kernel(struct collect *c, const uint64_t *chain, size_t nr, struct frame *out);
 size_t stack_user_chain(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr,
 			struct frame *out);
-/* The same as frame pointers led; full: to as many addresses as the kernel gives. */
+/*
+ * Convert a chain that the kernel followed by frame pointers; full: to as many addresses as the kernel gives.
+ */
 size_t stack_user_fp(struct collect *c, struct proc *p, const uint64_t *chain, size_t nr, bool full,
 		     struct frame *out);
 size_t stack_user_dwarf(struct collect *c, struct proc *p, struct unwind_regs *regs,
@@ -174,9 +176,9 @@ uint32_t stack_marks(const struct frame *frames, size_t nr);
 /* Count the marks of a sample that is written. */
 void stack_count_marks(struct collect *c, uint32_t marks);
 
-/* agents.c: the JVMs. */
+/* agents.c: open the server for JVMs' agents. */
 int agents_open(struct collect *c, struct err *e);
-/* A JVM whose journal is read: it tells what it told then (jvm/replay.h). NULL: *e says why not. */
+/* Add a JVM whose journal is read: it reports what it reported then (jvm/replay.h). NULL: *e says why not. */
 struct jvm *agents_replay(struct collect *c, int pid, struct err *e);
 /* Attach to the JVMs among the running processes; their events are open. */
 int agents_attach(struct collect *c, struct err *e);
@@ -196,17 +198,17 @@ void agents_join(struct collect *c, uint64_t until_ns, bool last);
 bool traps_possible(void);
 /* Open a TRAP set on all threads of a JVM. False: refused, as *e says. */
 bool traps_open(struct collect *c, struct proc *p, struct err *e);
-/* The same of a set that is there, on threads that have one already. */
+/* Open traps of an existing set on threads that have one already. */
 bool traps_open_again(struct collect *c, struct proc *p, uint32_t traps);
-/* At each turn: off while the JVM is in none of the control groups that are recorded. */
+/* Disable traps while the JVM is in none of the recorded control groups; at each turn. */
 void traps_turn(struct collect *c);
 
-/* java.c: the frames of a sample, outermost first, before they are written: keep the innermost code. */
+/* java.c: keep the innermost code of a sample whose frames, outermost first, are about to be written. */
 void java_keep_code(struct collect *c, const struct frame *frames, size_t nr);
-/* java.c: where machine code of that JVM is written to. */
+/* java.c: return where machine code of that JVM is written to. */
 struct javacode_to java_code_to(struct collect *c, const struct java *j);
 
-/* Perf events that are in the trace: their numbers come first. */
+/* Return the number of perf events in the trace, whose numbers come first. */
 static inline size_t collect_nr_events(const struct evconf *ev)
 {
 	return ev->nr_events - ev->nr_aside;
@@ -225,7 +227,7 @@ static inline void collect_count_sample(struct collect *c, uint32_t event)
 		c->res->nr_of_event[event]++;
 }
 
-/* Perf events are on, as far as switches.h says, so further ones are too. */
+/* Return whether perf events are on, as far as switches.h says, so that further ones are too. */
 static inline bool collect_is_on(const struct collect *c)
 {
 	return c->begun_ns;
@@ -238,7 +240,7 @@ static inline bool collect_is_recorded(struct collect *c, const struct thread *t
 	/* a thread whose fork was lost has no events that are known */
 	return c->only_jvms || th->evset || (leader && leader->proc == th->proc && leader->evset);
 }
-/* It ran before it was recorded: nothing is known of what it had done by then. */
+/* Return whether the process ran before it was recorded: nothing is known of what it had done by then. */
 static inline bool collect_attached(const struct collect *c, const struct proc *p)
 {
 	size_t i;
@@ -249,57 +251,59 @@ static inline bool collect_attached(const struct collect *c, const struct proc *
 	return !c->o->argv && !p->execed;
 }
 
-/* JVMs get no agent. */
+/* Return whether JVMs get no agent. */
 static inline bool collect_from_outside(const struct collect *c)
 {
 	return c->o->java_by == JAVA_OUTSIDE && c->o->java != JAVA_OFF;
 }
 
-/* Kernel code was to be sampled, and is not allowed to be. */
+/* Return whether kernel code was to be sampled, and is not allowed to be. */
 static inline bool collect_kernel_refused(const struct collect *c)
 {
 	return c->ev.conf.exclude_kernel && !c->o->ev.exclude_kernel;
 }
 
-/* intake.c: all that was recorded by then, as far as both halves of it are there. */
+/* intake.c: take in all that was recorded by then, if both halves are there. */
 void collect_take_in(struct collect *c, uint64_t until_ns);
 /*
- * naming.c: names and lines of what was hit since the last call. Reads the rings meanwhile, unless the file
- * is at its end; fetch: what is not on this machine may come from a server (sym/places.h).
+ * naming.c: write names and lines of what was hit since the last call. Reads the rings meanwhile, unless the
+ * file is at its end; fetch: missing files may come from a server (sym/places.h).
  */
 void collect_name_hits(struct collect *c, bool at_end, bool fetch);
-/* naming.c: names of code without a file, all that its runtime has written by now (jitfiles.h). */
+/* naming.c: write names of code without a file that its runtime has published by now (jitfiles.h). */
 void collect_name_anonymous(struct collect *c, struct proc *p);
-/* naming.c: now and then, what runtimes have added to those of code that was sampled. */
+/* naming.c: write what runtimes have added to the names of sampled code, from time to time. */
 void collect_name_new_code(struct collect *c, uint64_t now_ns);
-/* naming.c: the same of all processes. */
+/* naming.c: do so for all processes. */
 void collect_name_anonymous_hits(struct collect *c);
-/* naming.c: JVMs with samples that no agent has named, each once. */
+/* naming.c: count JVMs with samples that no agent has named, each once. */
 void collect_count_strange(struct collect *c);
 /* rotate.c: what a file has at its end, but its clock: counts, names, what is missing. */
 void collect_end_file(struct collect *c, bool last);
-/* intake.c: agents are to tell what their JVMs count; waits for that, so long. */
+/* intake.c: ask agents for what their JVMs count, and wait for that up to wait_ms. */
 void collect_ask_counts(struct collect *c, int wait_ms);
-/* intake.c: takes in everything that is not younger than the drain before; all: everything. */
+/* intake.c: take in what is older than the previous drain; all: everything. */
 void collect_drain(struct collect *c, uint64_t now_ns, bool all);
-/* collect.c: after the last drain: names, counts, labels. */
+/* collect.c: write names, counts and labels after the last drain. */
 void collect_finish(struct collect *c);
-/* patience.c: whether a signal waits that ends recordings; the loop, which takes signals, has ended. */
+/*
+ * patience.c: return whether a signal is pending that ends recordings; after the loop, which takes signals.
+ */
 bool collect_signal_waits(void);
 /*
- * patience.c: at the end of a recording that a signal ends: is nothing to be waited for any more? A second
- * signal, which is not taken then, asks for that at once.
+ * patience.c: return whether nothing is to be waited for at the end of a recording that a signal ended. A
+ * second signal, which is not taken then, requests this at once.
  */
 bool collect_hurries(const struct collect *c);
-/* patience.c: how long the rest of the end may take, but no longer than usual_ns. */
+/* patience.c: return how long the rest of the end may take, at most usual_ns. */
 uint64_t collect_patience_ns(const struct collect *c, uint64_t usual_ns);
-/* events.c: all perf events on that switches_runs() names, or off. */
+/* events.c: turn all perf events on that switches_runs() names, or off. */
 void collect_enable(struct collect *c, bool on);
-/* commands.c: what "arcprof ctl" asks; a control_fn, ctx is the struct collect. */
+/* commands.c: run a command of "arcprof ctl"; a control_fn, ctx is the struct collect. */
 int collect_command(void *ctx, const char *command, struct buf *reply, struct err *e);
-/* drain.c: take in the rings' records that are not younger than until_ns. */
+/* drain.c: take in the rings' records up to until_ns. */
 void collect_merge(struct collect *c, uint64_t until_ns);
-/* drain.c: take in what agents have told, if there are any; all: the last of it. */
+/* drain.c: take in what agents have reported, if there are any; all: the last of it. */
 void collect_hear_agents(struct collect *c, bool all);
 
 /*
@@ -307,9 +311,9 @@ void collect_hear_agents(struct collect *c, bool all);
  * minutes: files that no process has mapped, and what agents and locks of processes that have ended left.
  * Threads and processes themselves are tasks.h's, what later files need is carry.h's.
  */
-/* To be called often: does something when enough files are new, or it is time to. */
+/* Drop files when enough are new, or it is time to; must be called often. */
 void cleanup_turn(struct collect *c, uint64_t now_ns);
-/* A file of the recording has ended: all addresses in it have their names. */
+/* Drop what the next file does not need; all addresses in the ended one have their names. */
 void cleanup_at_change(struct collect *c, uint64_t now_ns);
 
 #endif

@@ -52,8 +52,8 @@ static bool inside_exec(const struct thread *th, const struct perf_sample *ps)
 }
 
 /*
- * Interrupted in the agent, the thread takes the trap when the agent has handled the one before:
- * the frames that come with it do not show the agent, which was above them.
+ * Return the agent's frame if the thread was interrupted in the agent. It takes the trap after the agent has
+ * handled the previous one, and its frames do not show the agent, which was above them.
  */
 static size_t agent_frame(struct collect *c, struct thread *th, const struct perf_sample *ps,
 			  struct frame *out)
@@ -90,8 +90,8 @@ static size_t fp_frames(struct collect *c, struct thread *th, const struct perf_
 }
 
 /*
- * User part, then kernel part, outermost first. *to_java: of a JVM that is walked from outside, the
- * innermost part, up to its own code, in which ps->regs are then.
+ * Join user frames and kernel frames, outermost first. *to_java: the innermost part for a JVM that is walked
+ * from outside, up to its own code, where ps->regs are then.
  */
 static size_t sample_frames(struct collect *c, struct thread *th, struct perf_sample *ps, bool trap,
 			    bool *to_java)
@@ -198,7 +198,7 @@ static struct thread *who_was_hit(struct collect *c, const struct perf_sample *p
 	return (int)ps->pid == NO_NUMBER ? NULL : tasks_get(&c->tasks, ps->pid, ps->pid, time_ns);
 }
 
-/* A clock's BPF program wrote the sample. The kernel pads what it wrote. */
+/* Take a sample that a clock's BPF program wrote; the kernel pads it. */
 static void take_clock(struct perf_sample *ps)
 {
 	struct trapped_sample of;

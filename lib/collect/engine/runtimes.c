@@ -31,7 +31,7 @@ static bool runtime_is_named(const char *name, const char *pattern)
 	return pattern[len - 1] == '*' ? !strncmp(name, pattern, len - 1) : !strcmp(name, pattern);
 }
 
-/* Python before 3.12 names nothing. */
+/* Return whether it is a Python before 3.12, which names nothing. */
 static bool is_old_python(const char *name)
 {
 	const char *minor = strstr(name, "python3.1");

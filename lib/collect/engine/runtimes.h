@@ -8,7 +8,7 @@
 
 enum { RUNTIME_NONE, RUNTIMES_MAX = 32 };	/* numbers are below that, of a bit each */
 
-/* The number of the runtime that a file is of; RUNTIME_NONE: of none that is known. */
+/* Return the number of the runtime that a file belongs to, or RUNTIME_NONE. */
 int runtime_of_file(const char *path);
 /* Return what to type, or else to do, for names of its code. */
 const char *runtime_how_named(int runtime);

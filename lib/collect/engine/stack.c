@@ -21,7 +21,10 @@ struct walk {
 	struct proc *proc;
 };
 
-/* A file without a folder, which runtimes have their code in, too, to map it a second time for writing. */
+/*
+ * Return whether it is a file without a folder, in which runtimes also have code, to map it a second time for
+ * writing.
+ */
 static bool is_memory(const struct module *m)
 {
 	return m && m->path && !strncmp(m->path, "/memfd:", 7);
@@ -53,7 +56,10 @@ static bool proc_read_code(const struct proc *p, uint64_t addr, void *buf, size_
 	return process_vm_readv(p->pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-/* The same calls come again and again; what is made in the place of one later is likely to be one, too. */
+/*
+ * Read code, with a cache: the same calls recur, and what is later made in place of one is likely to be a
+ * call, too.
+ */
 static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, size_t len)
 {
 	const struct walk *walk = ctx;
@@ -72,7 +78,7 @@ static bool code_of_runtime(void *ctx, uint64_t addr, bool calls, void *buf, siz
 	return true;
 }
 
-/* What can only be asked for while it lives. */
+/* Note what can be asked for only while the process lives. */
 static void note_anon_hit(const struct collect *c, struct proc *p)
 {
 	p->has_anon_hits = true;
@@ -358,7 +364,10 @@ static size_t needed_stack(struct collect *c, struct java *j, const struct jvm_s
 		0;
 }
 
-/* A segment that ends with its thread's stack was unwound to frames: what of it need not be sent again? */
+/*
+ * Find how much of a segment that ends with its thread's stack, and was unwound to frames, need not be sent
+ * again.
+ */
 static void learn_root(struct collect *c, struct java *j, const struct jvm_segment *s,
 		       const struct unwound *u, const struct frame *frames, size_t nr)
 {
@@ -403,7 +412,7 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	return nr + (u.ends.end != MARK_NONE);
 }
 
-/* The native code below a thread's first Java frame, unwound earlier. */
+/* Append the native code below a thread's first Java frame, which was unwound earlier. */
 static size_t known_root(const struct java *j, uint32_t id, struct frame *out)
 {
 	size_t nr;
@@ -467,7 +476,7 @@ size_t stack_java(struct collect *c, struct java *j, const struct jvm_sample *s,
 	return nr;
 }
 
-/* Outermost first, to the end of what is free. */
+/* Store the methods outermost first, up to the end of the free space. */
 static size_t put_methods(const struct java *j, const uint8_t *pairs, uint32_t len, struct frame *end)
 {
 	struct span s = span_init(pairs, len);

@@ -36,7 +36,7 @@ static size_t same_bytes(const struct stackrest *r)
 	return MIN(MIN(some, (size_t)MOST_SAME), r->copy.len);
 }
 
-/* Too late, too much, or too often. */
+/* Return whether it is too late, too much, or too often. */
 static bool is_refused(struct stackrest *r)
 {
 	uint64_t now = clock_mono_ns();
@@ -51,7 +51,7 @@ static bool is_refused(struct stackrest *r)
 	return r->refused;
 }
 
-/* The window is read first, and the end of the copy after it, so that a change in between is seen. */
+/* Read the window, and after it the end of the copy, so that a change in between is noticed. */
 static ssize_t read_window(struct stackrest *r, size_t len, uint8_t *same, size_t nr_same)
 {
 	uint64_t end = r->copy.sp + r->copy.len;
@@ -61,7 +61,7 @@ static ssize_t read_window(struct stackrest *r, size_t len, uint8_t *same, size_
 	return process_vm_readv(r->pid, local, 2, remote, 2, 0);
 }
 
-/* A frame's registers are below the return address that is asked for first. */
+/* A frame's registers are below its return address, which is read first. */
 static bool stackrest_load(struct stackrest *r, uint64_t addr)
 {
 	uint64_t page = addr & ~(PAGE - 1ull), end = r->copy.sp + r->copy.len;

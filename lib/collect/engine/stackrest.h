@@ -18,7 +18,7 @@
 
 enum { STACKREST_WINDOW = 64 << 10 };
 
-/* Of a recording; all zero at first. */
+/* state of a recording; all zero at first */
 struct stackrest {
 	int pid;
 	uint64_t time_ns;		/* of the sample */
@@ -34,15 +34,15 @@ struct stackrest {
 };
 
 /*
- * The copy st of a stack of process pid as it was at time_ns (CLOCK_MONOTONIC), with what is above it. The
- * result is valid, as r, until stackrest_end().
+ * Return the copy st of a stack of process pid as it was at time_ns (CLOCK_MONOTONIC), with what is above it.
+ * The result is valid, as r, until stackrest_end().
  */
 struct unwind_stack stackrest_begin(struct stackrest *r, int pid, const struct unwind_stack *st,
 				    uint64_t time_ns);
 void stackrest_end(struct stackrest *r);
 /*
- * When the next samples are to be taken in (CLOCK_MONOTONIC), as stacks lately were larger than their copies;
- * 0: they were not.
+ * Return when the next samples are to be taken in (CLOCK_MONOTONIC), as stacks were lately larger than their
+ * copies; 0: they were not.
  */
 uint64_t stackrest_due_ns(const struct stackrest *r, uint64_t now_ns);
 

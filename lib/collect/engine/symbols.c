@@ -43,7 +43,7 @@ static void write_symbol(struct trace_writer *w, uint32_t module, uint64_t off, 
 	trace_write_symbol(w, &r);
 }
 
-/* The kernel's hits are sorted, so each function comes once, in order. */
+/* Write the kernel's functions; its hits are sorted, so each comes once, in order. */
 static uint64_t write_kernel(const struct hit *h, size_t nr, struct cache *c, struct trace_writer *w,
 			     bool *hidden)
 {

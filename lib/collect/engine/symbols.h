@@ -31,7 +31,7 @@ struct symbols_files {
 
 void symbols_write(const struct symbols_files *files, struct trace_writer *w, bool lines,
 		   struct symbols_result *r);
-/* The same of the modules of a recording, none of which meanwhile() forgets. */
+/* Do the same for the modules of a recording, none of which meanwhile() drops. */
 void symbols_write_modules(struct modules *m, struct trace_writer *w, bool lines,
 			   bool (*meanwhile)(void *ctx), void *ctx, struct symbols_result *r);
 

@@ -75,8 +75,8 @@ static void mark_dead(struct tasks *t, struct thread *th, uint64_t time_ns)
 }
 
 /*
- * A forked process is in its parent's group. Who is to be in another one is moved there before the exec; of
- * what has ended by the time its record is handled, the parent's is all there is.
+ * Find the control group. A forked process is in its parent's, and moved to another one before the exec; for
+ * a process that has ended by the time its record is handled, only the parent's is known.
  */
 static void find_cgroup(struct tasks *t, struct proc *p, const struct proc *parent, uint64_t time_ns)
 {
@@ -97,7 +97,7 @@ static void find_cgroup(struct tasks *t, struct proc *p, const struct proc *pare
 	trace_write_cgroup(t->w, &r);
 }
 
-/* Children have what their parent has, unless all processes are asked. */
+/* Find the resource attributes, which children inherit, unless all processes are asked. */
 static void find_resource(struct tasks *t, struct proc *p, const struct proc *parent, uint64_t time_ns)
 {
 	bool inherits = parent && (!p->execed || !t->cgroups);
@@ -172,10 +172,7 @@ static struct thread *tasks_add_thread(struct tasks *t, struct proc *p, int tid,
 	return th;
 }
 
-/*
- * What the thread was before its process became another program: whoever asks for its beginning goes
- * back there.
- */
+/* Return the thread before its process became another program, for those that ask for its beginning. */
 static struct thread *before_exec(const struct thread *th)
 {
 	struct thread *older = th->older;
@@ -183,7 +180,7 @@ static struct thread *before_exec(const struct thread *th)
 	return th->proc->execed && older && older->dead && older->dead_ns == th->born_ns ? older : NULL;
 }
 
-/* The threads that stay, each marked by a number above 0 in keep[]. */
+/* Choose the threads that stay, each marked by a number above 0 in keep[]. */
 static uint8_t *choose_threads(const struct tasks *t, uint64_t now_ns)
 {
 	const uint64_t late_ns[] = { now_ns - MIN(now_ns, TASKS_LATE_NS),
@@ -256,7 +253,7 @@ void tasks_forget(struct tasks *t, uint64_t now_ns)
 	forget_procs(t);
 }
 
-/* The first line of a file of /proc, "" when it cannot be read. */
+/* Read the first line of a file of /proc, "" if it cannot be read. */
 static void proc_line(const struct tasks *t, char *out, size_t size, const char *fmt, int pid, int tid)
 {
 	struct buf b = BUF_INIT;
@@ -401,8 +398,8 @@ int tasks_scan(struct tasks *t, int pid, struct err *e)
 }
 
 /*
- * The process has become another program meanwhile. The thread is that one's, though it is taken for the old
- * one's: /proc was read for that when it was over.
+ * Return whether the thread belongs to a program that its process has become meanwhile: it looks like one of
+ * the old program, for which /proc was read too late.
  */
 static bool is_of_old_image(struct tasks *t, const struct thread *th, uint64_t time_ns)
 {
@@ -454,7 +451,7 @@ struct thread *tasks_at(struct tasks *t, int tid, uint64_t time_ns)
 	return th && (!next || !th->dead || time_ns < th->dead_ns) ? th : next;
 }
 
-/* A number in /proc/PID/status; fallback when it cannot be read. */
+/* Return a number in /proc/PID/status, or fallback if it cannot be read. */
 static int status_number(int pid, const char *key, int fallback)
 {
 	struct buf b = BUF_INIT;
@@ -493,7 +490,10 @@ struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns)
 	return th && th->tid == th->proc->pid && start_ns <= th->born_ns + TICK_NS ? th : NULL;
 }
 
-/* Agents say what they like: a live thread of another process is not taken from it for that. */
+/*
+ * Return whether the thread belongs to another process: agents may lie, and a live thread is not taken from
+ * it.
+ */
 static bool is_foreign(struct tasks *t, const struct proc *p, int tid)
 {
 	const struct thread *th = tasks_find(t, tid);
@@ -594,7 +594,7 @@ void tasks_look_again(struct tasks *t, uint64_t time_ns)
 	}
 }
 
-/* HotSpot renames the main thread once main() has returned: for its samples it stays "main". */
+/* Return whether HotSpot renamed the main thread after main() returned: its samples keep the name "main". */
 static bool is_main_at_end(const char *name)
 {
 	return !strcmp(name, "DestroyJavaVM");

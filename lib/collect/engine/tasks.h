@@ -139,7 +139,7 @@ struct thread *tasks_get(struct tasks *t, int pid, int tid, uint64_t time_ns);
  */
 struct thread *tasks_get_at(struct tasks *t, struct proc *p, int tid, uint64_t time_ns);
 
-/* The latest thread with that number, whichever process it belongs to, also one that has ended; or NULL. */
+/* Return the latest thread with that number in any process, even one that has ended; or NULL. */
 struct thread *tasks_any(struct tasks *t, int tid);
 /*
  * Return the thread that had the number at that time; if none is known, the first that had it afterwards, or
@@ -157,8 +157,8 @@ struct thread *tasks_by_tid(struct tasks *t, int tid, uint64_t time_ns);
 struct thread *tasks_leader(struct tasks *t, int pid, uint64_t start_ns);
 
 /*
- * As /proc says: is pid from, or was it started by from, or by who was? For processes of which no
- * record came.
+ * Return whether /proc says that pid is from, or was started by it, directly or not. For processes without a
+ * record.
  */
 bool tasks_descends(int pid, int from);
 
@@ -167,7 +167,7 @@ uid_t tasks_owner(int pid);
 /* Return whether its process still exists, as far as its number says. */
 bool tasks_is_alive(const struct proc *p);
 
-/* Called for the kernel's records. */
+/* Take the kernel's records. */
 struct thread *tasks_fork(struct tasks *t, int pid, int ppid, int tid, int ptid, uint64_t time_ns);
 void tasks_exit(struct tasks *t, int pid, int tid, uint64_t time_ns);
 /* Records were lost: threads that the kernel no longer knows have ended. */
@@ -180,12 +180,12 @@ void tasks_mmap(struct tasks *t, const struct module_id *id, uint64_t pgoff, int
  * in it. Returns false if it is not executable, or no such line.
  */
 bool tasks_map_line(char *line, struct module_id *id, uint64_t *pgoff);
-/* The executable mappings in the text of /proc/PID/maps, which is cut up; those that are known stay. */
+/* Read the executable mappings in the text of /proc/PID/maps, which is cut up; known ones stay. */
 void tasks_maps_again(struct tasks *t, struct proc *p, char *text, uint64_t time_ns);
-/* The same of a process of which nothing is known yet. */
+/* Do the same for an unknown process. */
 void tasks_maps_text(struct tasks *t, int pid, char *text, uint64_t time_ns);
 
-/* A Java thread's own name, from the agent. */
+/* Set a Java thread's own name, from the agent. */
 void tasks_java_name(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);
 /* Set the name of its group. */
 void tasks_java_group(struct tasks *t, struct thread *th, const char *name, uint64_t time_ns);

@@ -32,7 +32,7 @@ struct probed {
 	struct pmu_event *events;	/* those of the recording, with the numbers of tracepoints */
 };
 
-/* A regular file; else -1. */
+/* Open a regular file, else return -1. */
 static int open_regular(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -170,7 +170,7 @@ static int open_in_each(const char *dirs, const char *name)
 	return fd;
 }
 
-/* The folders of ldconfig(8), and those that need not be named. */
+/* Open a library in the folders of ldconfig(8), and those that are always searched. */
 static int open_library(const char *name)
 {
 	int fd = open_in_each(getenv("LD_LIBRARY_PATH"), name);

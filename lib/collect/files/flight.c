@@ -61,7 +61,7 @@ static struct flight_dump *dump_at(struct flight *f, uint64_t number)
 
 /* ---- names ---- */
 
-/* The last part of a path. */
+/* Return the last part of a path. */
 static const char *file_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -167,7 +167,7 @@ static bool is_unfinished(const struct keep *k, const char *name)
 	return keep_is_name(k, whole);
 }
 
-/* The ring is locked, so no other recorder writes dumps beside this output. */
+/* Remove unfinished dumps. The ring is locked, so no other recorder writes dumps beside this output. */
 static void remove_unfinished(const struct flight *f)
 {
 	int dir = open_beside(f->output);
@@ -426,7 +426,7 @@ void flight_begin(struct collect *c)
 	remove_unfinished(f);
 }
 
-/* The output, and dumps for which there was no time: of a condition that the end of the program was. */
+/* Write the output, and dumps for which there was no time, as of a condition met by the program's end. */
 static void flight_write_all(struct collect *c)
 {
 	struct flight *f = c->flight;

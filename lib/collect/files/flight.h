@@ -40,26 +40,26 @@ struct flight_opts {
 	void (*dumped)(const struct flight_dump *d);
 };
 
-/* With max_bytes: sets the options of segments; to be called before segments_open(). */
+/* Set the options of segments, if max_bytes is given; must be called before segments_open(). */
 int flight_open(struct collect *c, struct err *e);
-/* After segments_open(). */
+/* Must be called after segments_open(). */
 void flight_begin(struct collect *c);
 /* Called at each turn: close a segment that is long enough, begin or end a dump. */
 void flight_turn(struct collect *c, uint64_t now_ns);
-/* A segment was closed. */
+/* Note that a segment was closed. */
 void flight_closed(struct collect *c, const char *name);
-/* The next one is in hand. */
+/* Note that the next one is open. */
 void flight_begun(struct collect *c);
-/* What samples may take in a segment. */
+/* Return how much samples may take in a segment. */
 uint64_t flight_most_bytes(const struct collect *c);
-/* The disk is full: what is oldest goes. */
+/* Remove the oldest segment, as the disk is full. */
 void flight_make_room(struct collect *c);
-/* After the last segment was closed: writes what is to be written. */
+/* Write what is to be written, after the last segment was closed. */
 void flight_close(struct collect *c);
 
 /*
- * The last part is to be written. path NULL: beside the output, with the time and what in its name. The
- * number of the dump, or -errno.
+ * Request a dump of the last part. path NULL: beside the output, with the time and what in its name. Returns
+ * the number of the dump, or -errno.
  */
 int64_t flight_ask(struct collect *c, const char *path, const char *what, struct err *e);
 /* Adds "writing", or "done BYTES NS PATH"; -errno: it failed, or there was none of that number. */

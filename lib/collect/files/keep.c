@@ -79,7 +79,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* By their names alone: most of them stay. */
+/* List the files by their names alone, as most of them stay. */
 static void keep_list(const struct keep *k, int dir, uint64_t now_ns, struct files *l)
 {
 	DIR *d = keep_open_folder(dir);

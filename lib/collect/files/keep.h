@@ -22,7 +22,7 @@ struct keep {
 
 /* Adds to name, which has room for size bytes, the time that keep_is_name() looks for, in UTC. */
 void keep_put_time(char *name, size_t size, uint64_t real_ns);
-/* To be read from its begin, by a descriptor of its own; NULL: it cannot. */
+/* Open a folder again, to read it from its beginning; NULL on failure. */
 DIR *keep_open_folder(int dir);
 bool keep_is_name(const struct keep *k, const char *name);
 /*

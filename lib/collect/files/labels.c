@@ -200,7 +200,7 @@ static uint64_t counts_end(struct collect *c)
 	return first;
 }
 
-/* Of the first event, since nr_before samples had been taken. */
+/* Return the rate of the first event since nr_before samples had been taken. */
 static double rate_since(const struct collect *c, uint64_t nr_before, uint64_t count)
 {
 	return sampling_rate(c, sampled_mode(&c->ev.conf), nr_before, count);

@@ -17,7 +17,7 @@ struct labels_machine {
 void labels_origin_of(struct trace_writer *w, const char *version, const char *command_line,
 		      const struct labels_machine *m);
 
-/* Labels of samples: what is recorded, of which events, and at the end how many there were. */
+/* Write labels of samples: what is recorded, of which events, and at the end how many there were. */
 void labels_host(const struct collect *c);
 void labels_recording(const struct collect *c);	/* without those of the origin */
 void labels_jvm_events(const struct collect *c);
@@ -26,15 +26,15 @@ void labels_events(const struct collect *c);
 void labels_rate(const struct collect *c, size_t event);
 /* Write the labels of the file that ends. last: also those of the recording. */
 void labels_end(struct collect *c, bool last);
-/* What counters have come to: what follows is the next file's. */
+/* Note what counters have reached: what follows belongs to the next file. */
 void labels_read_counts(struct collect *c);
-/* One moment on each clock, so that times of other tools can be converted. */
+/* one moment on each clock, so that times of other tools can be converted */
 struct clocks {
 	uint64_t mono_ns, real_ns, tsc;
 };
 struct clocks clocks_now(void);
 void labels_clocks(const struct collect *c, const char *when, const struct clocks *at);
-/* The same of now. */
+/* Write the clocks of this moment. */
 void labels_clock(const struct collect *c, const char *when);
 
 #endif

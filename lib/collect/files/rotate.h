@@ -16,7 +16,7 @@
 
 struct collect;
 
-/* What counts had come to when the file in hand was begun. */
+/* what counts had reached when the current file was begun */
 struct file_begin {
 	uint64_t begun_ns;
 	uint64_t number;		/* from 0 */

@@ -90,7 +90,9 @@ static void choose_name(struct segments *s)
 
 /* ---- the folder ---- */
 
-/* Only its owner may write there: else a file could be another's by the time it gets its name. */
+/*
+ * Check that only its owner may write into the folder: else a file could be replaced before it gets its name.
+ */
 static int check_folder(int dir, const char *path, struct err *e)
 {
 	struct stat st;
@@ -206,7 +208,7 @@ static void remove_beyond(int dir, const char *newest, uint64_t max_bytes, uint6
 	keep_remove(&k, dir, newest);
 }
 
-/* The next file will have as much as the last. */
+/* Remove old files, assuming that the next one will be as large as the last. */
 static void remove_old(struct collect *c, const char *closed)
 {
 	const struct segment_opts *o = &c->o->segment;
@@ -281,7 +283,10 @@ void segments_change(struct collect *c, uint64_t now_ns)
 	}
 }
 
-/* The disk is full. What is in hand is lost, what will come may not be: what was recorded before stays. */
+/*
+ * Wait for room on a full disk: the current file is lost, what was recorded before stays, and what comes may
+ * be kept.
+ */
 bool segments_wait(struct collect *c)
 {
 	int error = -trace_writer_error(c->w);

@@ -27,11 +27,11 @@ struct brackets {
 	bool open;
 };
 
-/* The area of a JVM: its descriptor, the caller's to close, or -1. */
+/* Make the area of a JVM; return its descriptor, for the caller to close, or -1. */
 int brackets_new(struct brackets *b, struct jvm *jvm, uint64_t *bytes);
 void brackets_gone(struct brackets *b, struct jvm *jvm);
 void brackets_refused(struct brackets *b, const struct jvm_refused *r);
-/* The tracer is present, or gone: calls without a tracer are not counted, and run as usual. */
+/* Note that the tracer is present, or gone: calls without a tracer are not counted, and run as usual. */
 void brackets_open(struct brackets *b);
 void brackets_close(struct brackets *b);
 

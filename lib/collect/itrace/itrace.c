@@ -50,7 +50,7 @@ static void flush(struct run *r)
 	r->pending_bytes = 0;
 }
 
-/* Something changes that branches before it do not know of. */
+/* Flush before a change that previous branches do not know of. */
 static void before_change(struct run *r)
 {
 	if (r->dirty)
@@ -67,8 +67,8 @@ static void itrace_run_stop(struct run *r, enum itrace_why why)
 }
 
 /*
- * From now on there is something to be kept, and an older trace may go aside: a program that cannot be
- * executed leaves it as it was.
+ * Give the file its name, now that there is something to keep; an older one is moved aside. A program that
+ * cannot be executed leaves that as it was.
  */
 static void name_file(struct run *r)
 {
@@ -188,8 +188,8 @@ static const struct itrace_sink sink = {
 /* ---- the loop ---- */
 
 /*
- * Tracing ends at the first, and the program gets what the terminal did not send it already; once
- * it runs freely, each is its own.
+ * End tracing at the first signal, and pass on what the terminal did not send to the program; once it runs
+ * freely, it gets all.
  */
 static void on_signal(void *ctx, int sig, bool from_terminal)
 {

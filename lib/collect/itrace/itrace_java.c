@@ -37,7 +37,7 @@ static void on_refused(void *ctx, struct jvm *jvm, const struct jvm_refused *r)
 	brackets_refused(&j->brackets, r);
 }
 
-/* All processes that are known are traced. */
+/* Admit all processes that are traced. */
 static bool on_admit(void *ctx, int pid, uint64_t start_ns)
 {
 	struct itrace_java *j = ctx;

@@ -18,14 +18,14 @@ struct itrace_java {
 };
 
 /*
- * Whether there is a JVM, or may be one; with methods asked for, any program may start one. Others
- * run in the environment that they would have without us.
+ * Return whether there is a JVM, or may be one; with methods, any program may start one. Other programs get
+ * the environment that they would have without us.
  */
 bool itrace_java_wanted(const struct itrace_opts *o, bool methods);
 int itrace_java_open(struct itrace_java *j, struct tasks *tasks, struct trace_writer *w, struct err *e);
 /*
- * The environment that the program will get, or the agent in the JVMs that run already; before they
- * are traced.
+ * Prepare the environment that the program will get, or load the agent into running JVMs; before they are
+ * traced.
  */
 int itrace_java_prepare(struct itrace_java *j, const struct itrace_opts *o, struct err *e);
 void itrace_java_close(struct itrace_java *j);

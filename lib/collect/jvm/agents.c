@@ -86,7 +86,10 @@ static bool has_traps_of_cpus(const struct collect *c)
 	return false;
 }
 
-/* Its samples come from the clocks of the CPUs, as those of programs do; false: they cannot. */
+/*
+ * Take the process's samples from the clocks of the CPUs, as those of programs; return false if that is
+ * impossible.
+ */
 static bool trap_by_cpus(struct collect *c, const struct proc *p)
 {
 	uint32_t traps;
@@ -114,8 +117,8 @@ static struct proc *agents_proc_of(const struct jvm *jvm)
 }
 
 /*
- * All of the machine are recorded, or those that have our events: inherited from who started them.
- * Where there are no events or the record of a fork was lost, it must be below the program.
+ * Admit a process: any on the whole machine, or one with our events, inherited from its parent. If there are
+ * no events, or the record of a fork was lost, it must be below the program.
  */
 static bool on_admit(void *ctx, int pid, uint64_t start_ns)
 {
@@ -361,7 +364,7 @@ static void on_no_event(void *ctx, struct jvm *jvm, const struct jvm_no_event *r
 	jvmevents_refused(&c->refused, j->proc->pid, r);
 }
 
-/* The labels that the thread, or the virtual one on it, had then are to be in the trace. */
+/* Note that the trace needs the labels that the thread, or its virtual thread, had at that time. */
 static void note_labels(struct collect *c, struct jvm *jvm, uint32_t tid, uint64_t vthread, uint64_t time_ns)
 {
 	struct proc *p = agents_proc_of(jvm);
@@ -472,7 +475,7 @@ static void on_callflow_gone(void *ctx, struct jvm *jvm)
 		callflows_end(&c->calls, jvm);
 }
 
-/* It can take seconds, rings fill meanwhile, and "arcprof ctl" waits for an answer. */
+/* Drain rings and answer "arcprof ctl" meanwhile, as this can take seconds. */
 static bool on_meanwhile(void *ctx)
 {
 	enum { LATE_NS = 10000000 };
@@ -584,13 +587,13 @@ struct jvm *agents_replay(struct collect *c, int pid, struct err *e)
 	return j;
 }
 
-/* Running programs, which are to tell of marks. */
+/* Return whether running programs are to report marks. */
 static bool has_programs(const struct collect_opts *o)
 {
 	return o->nr_pids && o->jvm_events & JVM_TELL_BY_PROGRAM;
 }
 
-/* On kernels where no sample can have the agent walk, stacks are walked from outside all the same. */
+/* Walk stacks from outside on kernels where no sample can have the agent walk. */
 static void do_without_traps(struct collect *c)
 {
 	if (c->o->java_by != JAVA_AUTO || c->o->java != JAVA_SAMPLE || !c->o->ev.nr_events ||
@@ -632,7 +635,7 @@ int agents_open(struct collect *c, struct err *e)
 	return r || !c->o->argv || collect_from_outside(c) ? r : invite(c, e);
 }
 
-/* why: no agent came; "": none was to. */
+/* Walk a JVM from outside; why: no agent came; "": none was to. */
 static int attach_outside(struct collect *c, int pid, bool wait, const char *why, struct err *e)
 {
 	struct proc *p;
@@ -651,7 +654,7 @@ static bool may_do_without(const struct collect *c)
 	return c->jvm && c->o->java_by == JAVA_AUTO && !outside_lacks(c);
 }
 
-/* An agent cannot come into the process, as *e says: returns 0 if its stacks are walked all the same. */
+/* Try to walk a process from outside which an agent cannot enter, as *e says; return 0 if that works. */
 static int do_without(struct collect *c, int pid, bool wait, int r, struct err *e)
 {
 	struct err ignored;
@@ -700,7 +703,7 @@ static void refuse_program(struct collect *c, int pid, uint32_t events, const ch
 	buf_release(&what);
 }
 
-/* Invite the process: its next mark or label connects to us. */
+/* Invite the process to connect to us at its next mark or label. */
 static void invite_running(struct collect *c, int pid)
 {
 	uint32_t events = c->o->jvm_events & JVM_TELL_BY_PROGRAM;
@@ -718,7 +721,7 @@ static void invite_running(struct collect *c, int pid)
 		refuse_program(c, pid, events, e.msg);
 }
 
-/* An agent works for another recorder, which may be asked: says which. */
+/* Add to the error which recorder the agent works for. */
 static void name_recorder(const struct collect *c, int pid, struct err *e)
 {
 	int recorder = control_recorder_of(pid);
@@ -751,7 +754,7 @@ int agents_attach(struct collect *c, struct err *e)
 	return r;
 }
 
-/* It may be too young, or works for another recorder: a while later it does not. */
+/* Attach to a process, and try again later if it is too young, or works for another recorder. */
 static void attach_to(struct collect *c, struct proc *p)
 {
 	enum { MAX_TRIES = 6 };
@@ -769,8 +772,8 @@ static void attach_to(struct collect *c, struct proc *p)
 }
 
 /*
- * A JVM that refuses for good, as one of another user does, has no Java names where its memory may not be
- * read. A signal to end that came meanwhile is not told again.
+ * A JVM that refuses for good, such as another user's, has no Java names if its memory may not be read. A
+ * signal to end that came meanwhile is not reported again.
  */
 void agents_attach_jvms(struct collect *c)
 {
@@ -919,7 +922,7 @@ void agents_join(struct collect *c, uint64_t until_ns, bool last)
 		forget_over(c, until_ns);
 }
 
-/* They need not come to us any more. */
+/* Tell running programs that they need not connect any more. */
 static void dismiss_running(struct collect *c)
 {
 	struct err ignored;

@@ -136,7 +136,7 @@ static struct pending *java_pop(struct pending **head, struct pending ***tail)
 	return p;
 }
 
-/* user NULL: the thread never came back from the kernel. */
+/* Join both halves; user NULL: the thread never returned from the kernel. */
 static void emit_joined(const struct thread *th, const struct pending *kernel, const struct pending *user,
 			java_emit_fn emit, void *ctx)
 {

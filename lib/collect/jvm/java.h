@@ -56,8 +56,8 @@ struct java {
 };
 
 /*
- * It is the process's, and holds it: a process may connect twice, and what it forked keep a connection
- * that it left.
+ * Return a new one, owned by the process and keeping it: a process may connect twice, and a process forked
+ * from it keeps a connection that it left.
  */
 struct java *java_new(struct jvm *jvm, struct proc *proc);
 /* Return the same of a program: that is not the process's, in which there may be a JVM as well. */
@@ -82,8 +82,8 @@ struct java_hit {
 void java_user_half(struct java *j, struct thread *th, const struct rec_sample *s, struct java_hit hit,
 		    const struct frame *frames, size_t nr_frames);
 /*
- * Called with each complete stack; writes the sample and counts what is missing in it. th ran, on its own or
- * a virtual thread's behalf, as the sample's thread says.
+ * called with each complete stack; writes the sample and counts what is missing in it. th ran for itself or
+ * for a virtual thread, as the sample's thread says.
  */
 typedef void (*java_emit_fn)(void *ctx, const struct thread *th, struct rec_sample *s,
 			     const struct frame *frames, size_t nr_frames);

@@ -25,7 +25,7 @@ static struct compiled *get_code(struct javacode *j, uint32_t compile_id)
 	return &j->codes[*at];
 }
 
-/* Once: where the JVM cannot be read, it cannot be read later. */
+/* Read the code once: a JVM that cannot be read now cannot be read later. */
 static void javacode_keep(struct compiled *c, uint32_t compile_id, const struct javacode_to *to)
 {
 	struct rec_code_bytes r = { .proc = to->proc, .compile_id = compile_id, .addr = c->addr };
@@ -67,7 +67,7 @@ void javacode_add(struct javacode *j, const struct jvm_code *code, const struct 
 		javacode_keep(c, code->compile_id, to);
 }
 
-/* The agent may not know the compile id any more. */
+/* Drop the code by its address, as the agent may not know the compile id any more. */
 void javacode_gone(struct javacode *j, uint64_t addr)
 {
 	uint32_t at = map_get(&j->of_addr, addr);

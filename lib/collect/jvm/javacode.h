@@ -34,11 +34,11 @@ struct javacode_to {
 };
 
 void javacode_release(struct javacode *j);
-/* Code appeared at that place, which is read when samples were in it already. */
+/* Add code at an address; it is read at once if samples were in it before. */
 void javacode_add(struct javacode *j, const struct jvm_code *c, const struct javacode_to *to);
 /* Note that the code at that address is gone. */
 void javacode_gone(struct javacode *j, uint64_t addr);
-/* A sample's innermost frame is in it. */
+/* Note that a sample's innermost frame is in it. */
 void javacode_hit(struct javacode *j, uint32_t compile_id, const struct javacode_to *to);
 
 #endif

@@ -44,8 +44,8 @@ void javalines_method(struct javalines *l, uint32_t method, const uint8_t *table
 }
 
 /*
- * All methods in the inline table of code, for which of them was hit is known only when all of it was
- * decoded; in that of a place all were.
+ * Mark all methods in the inline table of code: which of them was hit is known only after all is decoded; of
+ * a place, all were.
  */
 static void mark_methods(struct javalines *l, const uint8_t *inl, size_t len)
 {

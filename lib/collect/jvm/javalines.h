@@ -38,7 +38,7 @@ void javalines_release(struct javalines *l);
 void javalines_method(struct javalines *l, uint32_t method, const uint8_t *table, size_t len);
 void javalines_code(struct javalines *l, const struct jvm_code *c);
 void javalines_code_gone(struct javalines *l, uint64_t addr);
-/* A frame of this JVM that a sample has, FRAME_JIT or FRAME_INTERP. */
+/* Note a frame of this JVM in a sample, FRAME_JIT or FRAME_INTERP. */
 void javalines_hit(struct javalines *l, const struct frame *f);
 /* Write the lines of methods that were hit, each once. */
 void javalines_write(struct javalines *l, uint32_t proc, uint64_t time_ns, struct trace_writer *w);

@@ -55,7 +55,9 @@ static void javatrace_thread(void *ctx, struct jvm *jvm, const struct jvm_thread
 		tasks_java_group(t->tasks, th, r->group, r->time_ns);
 }
 
-/* Ljava/lang/String; or java/lang/String -> java.lang.String, but LFoo.0x12; -> Foo/0x12 as in Java. */
+/*
+ * Append Ljava/lang/String; or java/lang/String as java.lang.String, but LFoo.0x12; as Foo/0x12, as in Java.
+ */
 static void javatrace_put_class(struct buf *b, const char *s, size_t len)
 {
 	const char *end = s + len;

@@ -13,15 +13,15 @@
 #include "collect/calls/refused.h"
 #include "jvm/record.h"
 
-/* enum jvm_tell of a name; 0: it is none of these. */
+/* Return the enum jvm_tell of a name, 0 if it is none. */
 uint32_t jvmevents_named(const char *name);
 /* Return these and those that they need. */
 uint32_t jvmevents_with(uint32_t tell);
 /* Return the set (enum jvm_tell) that an enum jvm_event_kind belongs to, or 0. */
 uint32_t jvmevents_of(uint32_t kind);
-/* The names of a set, with commas: the label "jvm_events". */
+/* Append the names of a set, separated by commas: the label "jvm_events". */
 void jvmevents_names(uint32_t tell, struct buf *b);
-/* A process will not tell of some. */
+/* Note that a process cannot report some events. */
 void jvmevents_refused(struct refused *f, int pid, const struct jvm_no_event *r);
 
 #endif

@@ -100,7 +100,7 @@ static struct java *add_java(struct collect *c, struct jvm *jvm, struct proc *p,
 	return j;
 }
 
-/* It is a JVM without Java stacks. */
+/* Note that it is a JVM without Java stacks. */
 static void forget_java(struct collect *c, const struct java *j)
 {
 	j->outside->told = true;
@@ -131,7 +131,7 @@ static int wait_until_known(struct collect *c, const struct java *j, struct err 
 	return 0;
 }
 
-/* Once it walks: in a file that says so there are such stacks. */
+/* Label a JVM once it is walked, as the file then has such stacks. */
 static void outside_part_tell(struct collect *c, struct java *j)
 {
 	struct outside *o = j->outside;
@@ -209,7 +209,7 @@ static void look_for_lonely(struct collect *c)
 	}
 }
 
-/* Those of the machine get theirs by agents_attach_jvms(). */
+/* Return whether to look for JVMs here; those of the whole machine get theirs by agents_attach_jvms(). */
 static bool are_looked_for(const struct collect *c)
 {
 	return c->o->java_by == JAVA_AUTO && c->jvm && c->o->argv && !c->o->all_jvms && outside_possible() &&

@@ -20,7 +20,7 @@ struct proc;
 
 enum { OUTSIDE_MS = 2 };	/* between two turns of the loop: what is read later may have changed */
 
-/* What is asked for and needs an agent: stacks are all that is known from outside. NULL: nothing does. */
+/* Return what was requested and needs an agent, as only stacks are known from outside; NULL: nothing. */
 const char *outside_lacks(const struct collect *c);
 /*
  * Begins with a JVM that runs; wait: until it is known whether it can be walked. *e says why not; it is
@@ -35,8 +35,8 @@ void outside_free(struct outside *o);
 /* Return whether it walks the stacks of this JVM, which may be NULL. */
 bool outside_walks(const struct java *j);
 /*
- * Has it walk the stack from ps->regs on, which are in the JVM's own code; s: the kernel's half. False: it is
- * asked for too much already.
+ * Have the stack walked from ps->regs on, which are in the JVM's own code; s: the kernel's half. Returns
+ * false if too much is requested already.
  */
 bool outside_ask(struct java *j, const struct rec_sample *s, int tid, const struct perf_sample *ps, bool cut);
 

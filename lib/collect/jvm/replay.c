@@ -72,7 +72,7 @@ static int choose_opts(struct replay *r, const struct replay_opts *o, struct err
 
 enum { HPROF_DEPTH = 4 };	/* what it showed of a stack when it was not told */
 
-/* Also the vdso is the same then. */
+/* Return whether the journal is from this kernel: then the vdso is the same, too. */
 static bool is_our_kernel(const struct journal_header *h)
 {
 	struct utsname u;
@@ -99,7 +99,7 @@ static void replay_write_labels(struct replay *r)
 	labels_clocks(c, "start", &(struct clocks){ h->start_ns, h->start_real_ns, h->start_tsc });
 }
 
-/* A journal that was not closed ended with what was written last. */
+/* Write the end; a journal that was not closed ended with its last record. */
 static void write_end(struct replay *r)
 {
 	const struct journal_header *h = &r->j.h;
@@ -175,7 +175,7 @@ static void take_all(struct replay *r)
 	jvm_replay_end(r->jvm);
 }
 
-/* Nothing is missing: it is why there are fewer samples than the intervals say. */
+/* Note why there are fewer samples than the intervals say, though nothing is missing. */
 static void say_left_out(struct replay *r)
 {
 	const struct journal_header *h = &r->j.h;

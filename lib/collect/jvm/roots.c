@@ -93,7 +93,7 @@ bool roots_want(const struct roots *r, const struct jvm_segment *s)
 
 static uint64_t roots_hash(const struct jvm_segment *s, size_t len)
 {
-	/* As it was in the agent: the flags too. */
+	/* as it was in the agent, including the flags */
 	const struct jvm_rec_segment rec = {
 		.pc = s->pc, .sp = s->sp, .fp = s->fp, .rbx = s->rbx,
 		.r12 = s->r12, .r13 = s->r13, .r14 = s->r14, .r15 = s->r15,

@@ -33,13 +33,13 @@ void roots_release(struct roots *r);
  */
 const struct frame *roots_get(const struct roots *r, uint32_t id, size_t *nr);
 
-/* Mappings may have changed: all that was told is taken back when they did. */
+/* Take back all roots if mappings have changed. */
 void roots_check_maps(struct roots *r, struct jvm *jvm, uint32_t nr_changes);
 /* Is anything to be learned from this segment? */
 bool roots_want(const struct roots *r, const struct jvm_segment *s);
 /*
- * A segment reached the root of its thread in these frames (outermost first), and nothing of
- * the stack at or above top was read.
+ * Note that a segment reached the root of its thread in these frames (outermost first), without reading the
+ * stack at or above top.
  */
 void roots_learn(struct roots *r, struct jvm *jvm, const struct jvm_segment *s, uint64_t top,
 		 const struct frame *frames, size_t nr);

@@ -23,7 +23,7 @@ static bool is_forbidden(const struct err *e)
 	return e->code == EACCES || e->code == EPERM || e->code == ENOSYS;
 }
 
-/* CPU time, or nothing but what no perf event tells. */
+/* Return whether the events need no perf: CPU time, or only what perf events do not report. */
 static bool events_will_do(const struct collect_opts *o)
 {
 	if (!o->ev.nr_events)
@@ -31,7 +31,7 @@ static bool events_will_do(const struct collect_opts *o)
 	return o->ev.nr_events == 1 && o->ev.events[0].clock && !o->ev.exclude_user;
 }
 
-/* All of it: what a JVM cannot do for itself would be missing without a word. */
+/* Return whether JVMs suffice for everything: what they cannot do would be missing without notice. */
 static bool jvms_will_do(const struct collect_opts *o)
 {
 	size_t i;
@@ -49,7 +49,10 @@ static bool jvms_will_do(const struct collect_opts *o)
 	return !o->argv || !o->ev.nr_events || launcher_names_jvm(o->argv[0]);
 }
 
-/* Any program: what threads do is in /proc, and where they run only JVMs need say. */
+/*
+ * Return whether polling suffices, for any program: what threads do is in /proc; where they run only JVMs can
+ * say.
+ */
 static bool polls_will_do(const struct collect_opts *o)
 {
 	if (o->system_wide || o->groups || o->sched || o->nr_tids || o->ev.nr_events != 1)
@@ -57,7 +60,7 @@ static bool polls_will_do(const struct collect_opts *o)
 	return o->ev.nr_aside || jvms_will_do(o);
 }
 
-/* A program that is started has our system call filter. */
+/* Return whether timers are forbidden; a program that is started has our system call filter. */
 static bool timers_are_forbidden(const struct collect_opts *o)
 {
 	struct sigevent none = { .sigev_notify = SIGEV_NONE };
@@ -82,7 +85,7 @@ static void sample_by_timers(struct collect *c, const struct err *why)
 	trace_write_label(c->w, "refused.0", "kernel code, and processes that are not JVMs: %s", why->msg);
 }
 
-/* With "wall". Where JVMs run is known if they may have timers. */
+/* Poll /proc for the source "wall". Where JVMs run is known if they may have timers. */
 static bool poll_instead(struct collect *c, const struct err *why, struct err *e)
 {
 	bool timers = c->jvm && c->o->java == JAVA_SAMPLE && !timers_are_forbidden(c->o);

@@ -63,8 +63,8 @@ bool traps_possible(void)
 }
 
 /*
- * Threads that have no traps yet; false: refused. A running JVM starts threads meanwhile: those
- * that a thread with traps started have inherited them, as the kernel's records say.
+ * Add traps to threads without them; return false if refused. A running JVM starts threads meanwhile: those
+ * started by a thread with traps have inherited them, as the kernel's records say.
  */
 static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, bool *any, struct err *e)
 {
@@ -141,8 +141,8 @@ static void enable_of(struct collect *c, const struct proc *p, bool on)
 }
 
 /*
- * Events on threads go where these go, unlike those on groups. Resuming a recording enables all of them: what
- * is away is disabled each time.
+ * Events on threads go where these go, unlike those on groups. Resuming a recording enables all of them, so
+ * those outside are disabled each time.
  */
 void traps_turn(struct collect *c)
 {

@@ -16,8 +16,8 @@
 /* ---- what it is ---- */
 
 /*
- * Asked of the descriptor itself, which O_PATH holds: nothing is opened, and no file system of the
- * process's own is asked anything, which could take its time.
+ * The descriptor itself is asked, which O_PATH holds: nothing is opened, and no file system of the process is
+ * asked, which could take long.
  */
 static const char *kind_of_socket(int fd, char *text, size_t size)
 {

@@ -37,7 +37,7 @@ static void catch_up(struct collect *c)
 		collect_merge(c, clock_mono_ns());
 }
 
-/* Where the clock is only for us, which threads it is to sample our programs know best. */
+/* Return the filter of the clock: if the clock is only for us, let the BPF programs choose the threads. */
 static int filter(const struct collect *c)
 {
 	const struct collect_opts *o = c->o;
@@ -67,7 +67,7 @@ static bool walls_trap(struct collect *c, int pid)
 	return filter(c) && !wall_trap(c->walls->wall, pid);
 }
 
-/* All of it known, as far as it can be. */
+/* Read a slot, with all that can be known of it. */
 static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 {
 	if (w->no_bpf)
@@ -75,7 +75,7 @@ static bool read_slot(const struct walls *w, uint32_t slot, struct wall_slot *s)
 	return wall_read(w->wall, slot, s);
 }
 
-/* Where the account begins or ends: not to be left out. */
+/* Read a slot where the account begins or ends, which must not be left out. */
 static bool read_slot_surely(const struct walls *w, uint32_t slot, struct wall_slot *s)
 {
 	return read_slot(w, slot, s) || wall_read_surely(w->wall, slot, s);
@@ -104,7 +104,7 @@ static struct thread *walls_thread_of(struct collect *c, struct account *a, uint
 	return th;
 }
 
-/* A block that a look at /proc has found stands for what it says, however long the time between two looks. */
+/* Find a block by /proc: it stands for what that says, however long the time between two scans. */
 static uint64_t find_polled(struct collect *c, uint32_t slot, struct wall_slot *s, struct thread *th)
 {
 	wallpolls_map(c, c->walls->polls, th->proc);
@@ -112,7 +112,7 @@ static uint64_t find_polled(struct collect *c, uint32_t slot, struct wall_slot *
 	return 1;
 }
 
-/* This user may not look at the process: what it waits for is known, and not where. */
+/* Note a wait without its stack, as this user may not look at the process. */
 static void look_without_stack(struct collect *c, struct account *a, struct wall_slot *s)
 {
 	const struct frame mark = { FRAME_MARK, .mark = MARK_NO_USER_STACK };
@@ -168,8 +168,9 @@ static void leave_to_agent(struct walls *w, uint32_t slot)
 }
 
 /*
- * Where a thousand threads have blocked at once, walking them all would take longer than the time between two
- * looks. Which of them have to wait is chance (walls_turn()), so what is walked stands for them.
+ * Return whether enough was walked. If a thousand threads have blocked at once, walking all would take longer
+ * than the time between two scans. Which of them must wait is random (walls_turn()), so the walked ones stand
+ * for them.
  */
 static bool has_walked_enough(struct walls *w)
 {
@@ -230,8 +231,8 @@ void walls_look_at(struct collect *c, uint32_t slot)
 }
 
 /*
- * A block that no agent has walked after two looks of its own: the native part of its stack is better than
- * nothing.
+ * Return whether no agent has walked a block after two scans of its own: the native part of its stack is
+ * better than nothing.
  */
 static bool is_forgotten(struct collect *c, uint32_t slot)
 {
@@ -266,7 +267,7 @@ static void look_at_left(struct collect *c)
 	w->nr_left = nr;
 }
 
-/* False: its turn has not come yet. */
+/* Check a late one; return false if it is not due yet. */
 static bool look_at_late(struct collect *c, const struct late *x)
 {
 	struct walls *w = c->walls;
@@ -304,7 +305,7 @@ static void look_at_all_late(struct collect *c)
 	w->nr_late = nr;
 }
 
-/* Another slot is the first each time, so that none comes late always. */
+/* Rotate the first slot, so that none is always last. */
 static void look_at_new(struct collect *c, uint64_t before_ns)
 {
 	enum { STRIDE = 40503 };	/* odd, and unlike any number of threads */
@@ -381,7 +382,7 @@ static void forget_processes(struct collect *c, const struct map *procs)
 		map_filter(&c->walls->classes, has_process, (void *)procs);
 }
 
-/* NULL: not known. */
+/* Return the name of a leaf, NULL if it is not known. */
 static const char *leaf_name(const struct walls *w, const struct proc *p, uint32_t leaf)
 {
 	uint32_t name = leaf ? map_get(&w->classes, class_key(p, leaf)) : MAP_NONE;
@@ -426,8 +427,8 @@ static void java_reason(struct collect *c, const struct proc *p, const struct jv
 }
 
 /*
- * Without BPF an agent knows the moment alone. Which block that was in is known if it was long; else it
- * counts as a short one of that moment, with no number.
+ * Find the block of a sample. Without BPF an agent knows only the time. If the block was long, it is known;
+ * else it counts as a short one at that time, without a number.
  */
 static void find_block(const struct walls *w, const struct jvm_sample *s, struct jvm_wall *v)
 {
@@ -442,7 +443,7 @@ static void find_block(const struct walls *w, const struct jvm_sample *s, struct
 	v->class = wall_class_of_call(v->syscall);
 }
 
-/* The state of the thread may be older than the block that is reported. */
+/* Read the state of the thread again, as it may be older than the reported block. */
 static void poll_again(struct walls *w, uint32_t slot)
 {
 	struct wall_task task;
@@ -451,7 +452,7 @@ static void poll_again(struct walls *w, uint32_t slot)
 		wall_poll(w->wall, slot, clock_mono_ns(), &task);
 }
 
-/* The slot of the thread that the agent says, and an account of it. */
+/* Return the slot of the thread that the agent names, with its account. */
 static struct account *account_of_java(struct collect *c, const struct thread *th, const struct jvm_wall *v,
 				       struct wall_slot *now)
 {
@@ -624,13 +625,13 @@ static void take_where(void *ctx, const struct wall_where *at)
 		account_set_where(c, a, at);
 }
 
-/* Of blocks that go on. */
+/* Find where blocks that are open are. */
 static void find_wheres(struct collect *c)
 {
 	wall_each_where(c->walls->wall, take_where, c);
 }
 
-/* At those that have come and gone since the last look, however long ago that is. */
+/* Look at threads that have come and gone since the last scan, however long ago that is. */
 static void look_again(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
@@ -643,7 +644,7 @@ static void look_again(struct collect *c, uint64_t now_ns)
 	look_at_all_late(c);
 }
 
-/* From now on all counts. */
+/* Begin all accounts. */
 static void begin_accounts(struct collect *c, uint64_t now_ns)
 {
 	struct walls *w = c->walls;
@@ -748,7 +749,7 @@ static void walls_ask(const struct collect *c, struct jvm_server_opts *o)
 		o->off |= JVM_WALL;
 }
 
-/* All up to now_ns is written, and what goes on does so in the next file. */
+/* Write everything up to now_ns; what is open continues in the next file. */
 static void walls_cut(struct collect *c, uint64_t now_ns)
 {
 	uint32_t i, nr = look_up_to(c, now_ns);
@@ -775,7 +776,7 @@ static void walls_cut(struct collect *c, uint64_t now_ns)
 		wallwakes_turn(c, w->wakes, UINT64_MAX);
 }
 
-/* What is missing. */
+/* Note how many threads are missing. */
 static void sums(struct collect *c, bool last)
 {
 	const struct walls *w = c->walls;
@@ -840,7 +841,10 @@ static void say_lack(const struct collect *c, struct walls *w, const struct err 
 		c->o->lacks(w->no_bpf, why->hint);
 }
 
-/* Stacks are read from the threads' memory. Of its own any process may read, if it may call this. */
+/*
+ * Check whether stacks can be read from the threads' memory: any process may read its own, if it may use this
+ * call.
+ */
 static void try_reading(const struct collect *c, struct walls *w)
 {
 	char byte = 0, copy;
@@ -907,7 +911,10 @@ bool walls_polled(const struct collect *c)
 	return c->walls && c->walls->polls;
 }
 
-/* BPF alone will not do: who begins and ends, and what is mapped, perf events would tell. */
+/*
+ * Stop using BPF, which does not suffice alone: perf events would report who begins and ends, and what is
+ * mapped.
+ */
 static int leave_bpf(struct collect *c, struct err *e)
 {
 	struct wall_opts opts = { .interval_ns = c->walls->interval_ns };

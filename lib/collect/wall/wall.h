@@ -34,22 +34,22 @@ struct wall;
 /* Return the slots, where they are filled from records of switches (wallrecords.c); NULL: they are not. */
 struct wall *walls_switches(const struct collect *c);
 /*
- * Perf events are forbidden: fill the slots by looks at /proc (wallpolls.h), as records would not come. Must
- * be called before the recording begins. *why: what is missing for want of them.
+ * Fill the slots by reading /proc (wallpolls.h), as perf events are forbidden and records would not come.
+ * Must be called before the recording begins. *why: what is missing without them.
  */
 int walls_use_polls(struct collect *c, const struct err *why, struct err *e);
-/* This is so. */
+/* Return whether that is so. */
 bool walls_polled(const struct collect *c);
-/* A sample of a thread that runs, taken by a timer on its CPU time. */
+/* Write a sample of a running thread, taken by a timer on its CPU time. */
 void walls_timed(struct collect *c, const struct thread *th, const struct rec_sample *s,
 		 const struct frame *frames, size_t nr);
 /* Return when it began first, or 0 if it has not. */
 uint64_t walls_begun_ns(const struct collect *c);
-/* Why threads may have no samples; NULL: all have. */
+/* Return why threads may have no samples; NULL: all have. */
 const char *walls_missing(const struct collect *c);
 /*
- * A sample of a thread that waits, walked by the agent of its JVM: thread is whose it is in the trace, th's
- * own or a virtual one's; frames outermost first.
+ * Write a sample of a waiting thread, walked by the agent of its JVM: thread is the number of th in the
+ * trace, or of its virtual thread; frames outermost first.
  */
 void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s, uint32_t thread,
 		const struct frame *frames, size_t nr);
@@ -73,7 +73,7 @@ bool walls_write_unmounted(struct collect *c, const struct walls_unmounted *s);
  * wallrecords.c: where there is no BPF, the kernel's records of switches fill the slots (wall/switches.h).
  * Where there is, these functions do nothing.
  */
-/* Before the rings are opened: what they are to have. */
+/* Configure the rings before they are opened. */
 void wallrecords_configure(const struct collect *c, size_t nr_cpus, struct evconf *conf);
 /* Watch one more task, for which no ring was opened; it has a slot from now on. */
 int wallrecords_watch(struct collect *c, int tid, struct err *e);
@@ -88,7 +88,7 @@ void wallrecords_exit(struct collect *c, int tid, uint64_t time_ns);
  * source "wall". Agents tell of waits, each of which may stand for short ones, and at the end the sums: what
  * no sample stands for is written then, without a stack.
  */
-/* A file ends, or the recording: the records of what was told up to now. */
+/* Write the reports up to now at the end of a file, or of the recording. */
 void virtuals_write(struct collect *c);
 
 #endif

@@ -27,7 +27,7 @@ enum {
 	NR_RAN = 8,
 };
 
-/* Who ended a block. */
+/* which thread ended a block */
 struct waker {
 	enum wake_kind kind;
 	uint32_t thread;		/* of the trace */
@@ -131,20 +131,20 @@ struct walls {
 	struct waitfile file;
 };
 
-/* What is to be told of a total. */
+/* Return the part of a total that was not written yet. */
 static inline uint64_t wall_untold(uint64_t total_ns, uint64_t told_ns)
 {
 	return total_ns > told_ns ? total_ns - told_ns : 0;
 }
 
-/* A look at /proc has found something new of a thread: right then, before a short block of it is over. */
+/* Look at a thread of which /proc has something new: at once, before a short block of it ends. */
 void walls_look_at(struct collect *c, uint32_t slot);
 
 /* ---- what goes into the trace ---- */
 
 /* Return a function of the trace that stands for a reason. */
 uint32_t walls_reason(struct collect *c, const char *text);
-/* A stretch of ns that a thread spent there for that reason. */
+/* Write a stretch of ns that a thread spent there for that reason. */
 void walls_write_time(struct collect *c, const struct place *p, uint32_t reason, uint64_t time_ns,
 		      uint64_t ns);
 /* Write a stretch in which a thread was blocked; wake: the length of the block, and which thread ended it. */
@@ -156,19 +156,22 @@ void walls_write_queue(struct collect *c, const struct place *p, uint64_t time_n
 /* ---- accounts ---- */
 
 /*
- * It ran at PLACE_ON_CPU when a CPU's clock hit it at time_ns, and had used cpu_ns of CPUs by then. What it
- * used since the hit before is less where a part of that time was a wait, as it is for what comes first
- * after one: so NR_RAN of them share.
+ * Note that the thread ran at PLACE_ON_CPU when a CPU's clock hit it at time_ns, and had used cpu_ns of CPUs
+ * by then. What it used since the previous hit is less if it waited in between, as it is for the first hit
+ * after a wait: so NR_RAN of them share.
  */
 void account_ran(struct collect *c, struct account *a, uint64_t time_ns, uint64_t cpu_ns);
 
 /* Return that of the slot; it may not be used yet. It stays where it is when others begin. */
 struct account *account_of(struct walls *w, uint32_t slot);
-/* A slot that was never looked at, or is another thread's by now. */
+/* Begin the account of a slot that was never read, or belongs to another thread by now. */
 void account_begin(struct account *a, const struct wall_slot *s);
-/* The slot was given back, and not taken yet. To give it back once more would make two threads share it. */
+/*
+ * Return whether the slot was given back, and not taken yet: giving it back again would make two threads
+ * share it.
+ */
 bool account_given_back(const struct account *a, const struct wall_slot *s);
-/* The thread may have left sites since the last look; s is of this account's thread. */
+/* Note that the thread may have left sites since the last scan; s is of this account's thread. */
 void account_follow_sites(struct collect *c, struct account *a, const struct wall_slot *s);
 /* Place number i is where it is seen now. */
 struct place *account_set_place(struct account *a, unsigned int i, uint32_t thread, uint32_t reason,
