@@ -65,7 +65,7 @@ uint64_t account_counted(const struct names *x, uint32_t event)
 				  account_number(names_event(x, event, ".counted"));
 }
 
-/* What the recorder gave for a reason may not be what is missing in the file. */
+/* Return why samples are missing; the recorder's reason need not be what is missing in this file. */
 static const char *why(const struct names *x, uint32_t event)
 {
 	if (names_stopped_ns(x))
@@ -96,7 +96,10 @@ static void fill(struct account *a, const struct names *x, uint32_t event)
 	a->why = why(x, event);
 }
 
-/* Each record of a thread's CPU time is of one; what no thread has is of others. */
+/*
+ * Count threads that lived: each record of CPU time is of one; time that no thread has belongs to unknown
+ * ones.
+ */
 static void count_lived(const struct names *x, const struct account *a, struct origin *origin)
 {
 	enum { DOUBT_PART = 100 };
@@ -189,8 +192,8 @@ static struct account_thread *account_row(struct account *a, struct map *open, u
 }
 
 /*
- * The account of CPU time of a thread ends with its record: whoever has the number afterwards is another. Of
- * others, whatever had the number is one.
+ * Add a thread. Its account of CPU time ends with its record: a later thread with that number is another one.
+ * Of other events, all threads with one number are one.
  */
 static void account_add_thread(struct account *a, struct map *open, const struct name_thread *x,
 			       const struct account_sampled *s, const struct account_sampled *counted)
@@ -279,7 +282,7 @@ int account_none(const struct names *x, const char *metric, struct err *e)
 	return -ENODATA;
 }
 
-/* UINT32_MAX: there is none. */
+/* Return the event, UINT32_MAX if there is none. */
 static uint32_t account_choose(const struct names *x, const char *metric)
 {
 	uint32_t event;
@@ -290,7 +293,7 @@ static uint32_t account_choose(const struct names *x, const char *metric)
 	return UINT32_MAX;
 }
 
-/* A row for each CPU in place of each thread. */
+/* Make a row for each CPU in place of each thread. */
 static void make_cpus(struct account *a, struct account_sampled *sampled)
 {
 	uint64_t *busy = xcalloc(ALL_CPUS, sizeof(*busy));
@@ -331,7 +334,7 @@ static struct account_thread *group_row(struct account *a, const char *path)
 	return &a->threads[i];
 }
 
-/* The group that a process was in when it was found, or one for all that are not known to be in any. */
+/* Return the group that a process was in when it was found, or one for all without a known group. */
 static struct account_thread *account_group(struct account *a, uint32_t proc, size_t nr_groups)
 {
 	uint32_t at = map_get(&a->names->proc_of, proc);
@@ -350,7 +353,7 @@ static struct account_thread *account_group(struct account *a, uint32_t proc, si
 	return t;
 }
 
-/* A row for each control group in place of each thread. */
+/* Make a row for each control group in place of each thread. */
 static void make_groups(struct account *a, const struct account_sampled *sampled)
 {
 	const struct names *x = a->names;
@@ -372,8 +375,8 @@ static void make_groups(struct account *a, const struct account_sampled *sampled
 }
 
 /*
- * The kernel records the end of a thread before that leaves the CPU for the last time. On a busy machine it
- * may be preempted in between, and waits for as long as others take: that is in its samples, and not in its
+ * Find late samples. The kernel records the end of a thread before it leaves the CPU for the last time. On a
+ * busy machine it may be preempted in between and wait for others: that is in its samples, but not in its
  * life by the records.
  */
 static void find_late(struct account *a, const struct reading *k)
@@ -473,7 +476,7 @@ static void account_add_unsampled(struct names *x, uint32_t thread, unsigned int
 	flow_sum(&flow_base(&x->m->flow, node)[metric], ns);
 }
 
-/* The sum of the parts is the whole: each takes its share of what is left. */
+/* Add what is missing: each part takes its share of what is left, so that their sum is the whole. */
 void account_add_missing(const struct account *a, unsigned int metric)
 {
 	uint64_t left = a->counted - MIN(a->counted, a->sampled), of = a->nobodys, part;
@@ -523,7 +526,10 @@ static uint64_t most_sampled(const struct account *a)
 	       TICK_NS * (1 + MIN(names_label_u64(a->names, "cpus"), (uint64_t)UINT16_MAX));
 }
 
-/* Of time no clock sees all; of what is counted without a reason for less, only chance. */
+/*
+ * Return how much must be sampled. No clock sees all time; of what is counted without a reason for less, only
+ * chance explains a difference.
+ */
 static uint64_t least_sampled(const struct account *a)
 {
 	enum { OWN_PART = 20 };

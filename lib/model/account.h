@@ -12,7 +12,7 @@
 /* The context of what has no sample. */
 #define ACCOUNT_NOT_SAMPLED "[not sampled]"
 
-/* Of whom rows are, as account_read() makes them. */
+/* what rows are of, as account_read() makes them */
 enum account_rows { ACCOUNT_THREADS, ACCOUNT_CPUS, ACCOUNT_GROUPS };
 
 /* [event]; events from there on have no account. */
@@ -51,7 +51,7 @@ struct account {
 	size_t nr, alloc;
 };
 
-/* What samples have of a thread of the trace. */
+/* the samples of a thread of the trace */
 struct account_sampled {
 	uint64_t amount, nr;
 };
@@ -74,7 +74,7 @@ int account_none(const struct names *x, const char *metric, struct err *e);
  * why. To be released in any case.
  */
 int account_read(struct account *a, struct trace_reader *t, const char *metric, struct err *e);
-/* The same of a trace whose names x are read, and whose samples are sampled[index in x->threads]. */
+/* Make an account of a trace whose names x were read, and whose samples are sampled[index in x->threads]. */
 void account_make(struct account *a, struct names *x, uint32_t event, const struct account_sampled *sampled);
 void account_release(struct account *a);
 

@@ -113,7 +113,7 @@ static uint32_t code_of(struct annotate *a, uint32_t function, const struct name
 	return *at;
 }
 
-/* The interrupted instruction; what is interpreted has none. */
+/* Count the interrupted instruction; interpreted code has none. */
 static void count_insn(struct annotate *a, uint32_t function, const struct frame *f, struct name_run r,
 		       uint64_t n)
 {
@@ -148,7 +148,7 @@ static struct name_run annotate_resolve(struct annotate *a, uint32_t frame, cons
 	return *r;
 }
 
-/* The function of the innermost level that there is. */
+/* Count the function of the innermost level. */
 static void count_self(struct annotate *a, const struct frame *f, struct name_run r, bool leaf, uint64_t n)
 {
 	uint32_t level = r.first + r.nr - 1, line;
@@ -380,7 +380,7 @@ static uint32_t *sort_rows(struct annotate *a, void *rows, size_t nr, size_t siz
 	return place;
 }
 
-/* Functions first: the order of the rest depends on them. */
+/* Sort, functions first: the order of the rest depends on them. */
 static void annotate_sort(struct annotate *a)
 {
 	uint32_t *function = sort_rows(a, a->functions, a->nr_functions, sizeof(*a->functions),

@@ -92,7 +92,7 @@ int annotate_read(struct annotate *a, struct names *x, struct trace_reader *t, c
 		  struct err *e);
 void annotate_release(struct annotate *a);
 
-/* Whether the consumer is a function, of which there may be lines. */
+/* Return whether the consumer is a function, which may have lines. */
 bool annotate_is_function(const struct consumer *c);
 
 #endif

@@ -102,7 +102,7 @@ static void open_function(struct arcflow *a, struct arcflow_thread *t, uint32_t 
 		.handler = handler };
 }
 
-/* A tail call: who called the one before waits for this one. */
+/* Replace the innermost function by the target of a tail call: its caller waits for this one. */
 static void replace_function(struct arcflow *a, struct arcflow_thread *t, uint32_t function)
 {
 	struct arcflow_frame old = *top(t);
@@ -118,7 +118,7 @@ static void close_to(struct arcflow *a, struct arcflow_thread *t, size_t nr_left
 	t->nr_stack = nr_left;
 }
 
-/* The caller of everything this thread did so far comes to light. */
+/* Insert the caller of everything that this thread did so far, which is known only now. */
 static void put_above(struct arcflow *a, struct arcflow_thread *t, uint32_t function)
 {
 	struct flow *f = &a->m->flow;
@@ -332,7 +332,7 @@ static uint32_t thread_node(struct flow *to, const struct arcflow_thread *t)
 	return flow_child(to, process, t->thread);
 }
 
-/* The same tree with each process above its threads. */
+/* Put each process above its threads. */
 static void add_processes(struct arcflow *a)
 {
 	struct flow *from = &a->m->flow, to;
@@ -358,7 +358,7 @@ static void add_processes(struct arcflow *a)
 	model_take_flow(a->m, &to, NULL);
 }
 
-/* A traced method was left: in its probe, which asked for the end of the trace. */
+/* Return whether a traced method was left, in its probe, which asked for the end of the trace. */
 static bool ended_in_probe(const struct arcflow *a, struct arcflow_thread *t)
 {
 	return a->brackets && t->nr_stack && t->stack[0].bracket && t->last == BRANCH_STOP &&

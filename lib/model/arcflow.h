@@ -42,7 +42,7 @@ struct arcflow {
 	uint64_t nr_insns;
 };
 
-/* The tree of m is made anew; names' strings are m's. */
+/* Prepare to build the tree of m anew; names' strings are m's. */
 void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, bool blocks);
 int arcflow_block(void *a, const struct block *b);	/* a block_fn */
 void arcflow_finish(struct arcflow *a);

@@ -19,7 +19,10 @@ static bool blame_begins_with(const char *name, const char *const *list, size_t 
 	return false;
 }
 
-/* Whether its caller is to be blamed: it is a constructor, or of the JDK or a language's own library. */
+/*
+ * Return whether its caller is to be blamed: it is a constructor, or belongs to the JDK or a language's own
+ * library.
+ */
 static bool is_entry_name(const char *name)
 {
 	size_t len = strlen(name);
@@ -34,7 +37,7 @@ static bool is_library(const struct blame *b, const char *name)
 	return b->library && b->library->nr_items && select_name(b->library, name);
 }
 
-/* The same of a native function. */
+/* Return the same of a native function. */
 static bool allocates(const struct names *x, uint32_t consumer)
 {
 	static const char *const modules[] = { "libc.so", "libc-", "libstdc++.so", "libc++.so", "ld-linux",

@@ -13,7 +13,7 @@ static const struct same_opts same = { .thread_digits = true };
 
 enum { CALLS, SAMPLES };		/* sides of the union */
 
-/* Who the functions are that calls were counted of: consumers by identity. */
+/* List the functions whose calls were counted, as consumers by identity. */
 static void list_counted(struct consumers *ids, const struct model *calls)
 {
 	struct consumer x;
@@ -28,7 +28,7 @@ static void list_counted(struct consumers *ids, const struct model *calls)
 	}
 }
 
-/* An identity that was there before was counted; others get higher numbers. */
+/* Return whether an identity was counted: others get higher numbers. */
 static bool is_counted(struct consumers *ids, size_t nr_counted, const struct model *m, uint32_t id)
 {
 	struct consumer x;
@@ -38,7 +38,7 @@ static bool is_counted(struct consumers *ids, size_t nr_counted, const struct mo
 }
 
 /*
- * The tree of samples over counted functions alone.  A mark stays: what is below it has lost the outer part
+ * Keep only counted functions in the tree of samples. A mark stays: what is below it has lost the outer part
  * of its path.
  */
 static void keep_counted(struct model *m, const struct model *calls)
@@ -72,7 +72,7 @@ static const char *first_sampled(const struct model *m)
 	return i < m->nr_shown ? model_str(m, m->metrics[i].name) : NULL;
 }
 
-/* Metrics of samples, and of calls all that no probe changes. */
+/* Pick the metrics of samples, and of calls all that no probe changes. */
 static int blend_pick(struct model *m, struct err *e)
 {
 	char *names[FLOW_MAX_METRICS];

@@ -47,7 +47,7 @@ static struct branches_proc *branches_get_proc(struct branches *b, uint32_t proc
 	return &b->procs[*at];
 }
 
-/* A child has what its parent had. */
+/* Take a process; a child inherits from its parent. */
 static int branches_take_proc(void *ctx, const struct rec_proc *r)
 {
 	struct branches *b = ctx;

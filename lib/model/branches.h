@@ -57,12 +57,12 @@ struct branches {
 void branches_init(struct branches *b, struct names *names, const struct window *w);
 void branches_release(struct branches *b);
 
-/* One pass; fn gets every block in file order and ends it by returning non-zero. */
+/* Read once; fn gets every block in file order, and ends this by returning non-zero. */
 int branches_read(struct branches *b, struct trace_reader *t, block_fn fn, void *ctx, struct err *e);
 
 /* Return where an address of the process is, with the mappings of now. */
 struct site branches_site(struct branches *b, uint32_t proc, uint64_t addr, uint64_t time_ns);
-/* The bytes of the block, as they were when it ran; NULL: not in the trace. */
+/* Return the bytes of the block as they were when it ran; NULL: not in the trace. */
 const struct branches_code *branches_code(const struct branches *b, const struct block *x);
 
 /* Return whether the trace is one of instructions. */

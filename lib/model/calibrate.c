@@ -42,7 +42,7 @@ struct job {
 
 /* --- what the trace says --- */
 
-/* The metric with that name, as the trace numbers them; -1: it has none. */
+/* Return the trace's number of the metric with that name, -1 if it has none. */
 static int metric_number_in(const struct names *x, const char *metric)
 {
 	char key[48];
@@ -61,7 +61,7 @@ static int metric_number_in(const struct names *x, const char *metric)
 	return -1;
 }
 
-/* The labels are named by the metric's number between before and after. */
+/* Read costs from labels whose names have the metric's number between before and after. */
 static void read_costs(const struct names *x, const char *before, const char *after, struct costs *c)
 {
 	const struct model *model = x->m;
@@ -218,7 +218,7 @@ static unsigned int nr_added(const struct job *j)
 	return j->keep ? j->nr * (1 + j->doubts) : 0;
 }
 
-/* The same nodes with BASE, and with the DELTA, and doubt, of each metric that has one as metrics. */
+/* Make the nodes anew with BASE, and with the DELTA and doubt of each calibrated metric as metrics. */
 static void take_away(const struct job *j, const struct sums *s)
 {
 	const struct flow *f = &j->m->flow;
@@ -281,7 +281,7 @@ static void put_calls(struct buf *b, const struct job *j, int kind)
 		buf_fmt(b, " (%s)", j->kinds[kind].jvm);
 }
 
-/* What is marked in reports. */
+/* Append what is marked in reports. */
 static void put_mark(struct buf *b, const struct job *j)
 {
 	const struct model *model = j->m;
@@ -366,7 +366,7 @@ static const char *why_nothing(struct job *j)
 			 "not calibrated: 'arcprof calibrate' before a recording measures what counting calls costs";
 }
 
-/* NULL: something is calibrated. */
+/* Return why nothing is calibrated, NULL if something is. */
 static const char *job_why_not(struct job *j)
 {
 	unsigned int m, i;

@@ -13,7 +13,7 @@ struct calibrate_opts {
 	bool needs_deltas;		/* without room nothing is calibrated */
 };
 
-/* The tree of x->m is finished.  Says in *origin what was done, or why nothing was. */
+/* Calibrate x->m, whose tree is finished. Sets in *origin what was done, or why nothing was. */
 void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin);
 
 #endif

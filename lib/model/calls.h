@@ -42,12 +42,12 @@ struct calls_sink {
 	int (*sched)(void *ctx, const struct rec_sched *r, size_t nr);
 };
 
-/* x is filled. */
+/* Prepare; x must be read. */
 void calls_init(struct calls *c, struct names *x);
 void calls_release(struct calls *c);
 /*
- * One pass over the trace; the first one learns the trees and functions meanwhile, and may be without a
- * sink.  Returns what ended it.
+ * Read the trace once; the first time this also learns the trees and functions, and may be without a sink.
+ * Returns what ended it.
  */
 int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink *sink, void *ctx,
 	       struct err *e);
@@ -56,9 +56,9 @@ int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink 
 uint32_t calls_consumer(struct calls *c, uint32_t function);
 /* Return whether it stands for calls that were merged. */
 bool calls_is_pruned(const struct calls *c, uint32_t function);
-/* NULL: it stands for no labels. */
+/* Return the labels that a function stands for, NULL for none. */
 const struct call_function *calls_label(const struct calls *c, uint32_t function);
-/* The process and the thread of a tree, in the model. */
+/* Get the process and the thread of a tree, in the model. */
 void calls_thread(struct calls *c, uint32_t tree, uint32_t *process, uint32_t *thread);
 /* Return the node of that thread. */
 uint32_t calls_root(struct calls *c, uint32_t tree);

@@ -34,7 +34,7 @@ struct builder {
 	size_t nr_trees, alloc_trees;
 };
 
-/* Room for nr more nodes. */
+/* Make room for nr more nodes. */
 static void grow_tree(const struct builder *b, struct tree *t, size_t nr)
 {
 	size_t width = 1 + b->columns->nr_metrics, alloc;

@@ -32,8 +32,8 @@ int calltree_read(struct calls *c, struct trace_reader *t, const struct calltree
 void calltree_drop_empty(struct model *m);
 
 /*
- * replay.c: from the events of the trace, not from its trees; of o what is of columns and time.  -ENODATA: it
- * has none.
+ * replay.c: read from the events of the trace, not from its trees; o is used for columns and time. -ENODATA:
+ * it has none.
  */
 int replay_read(struct calls *c, struct trace_reader *t, const struct calltree_opts *o,
 		struct calltree_seen *seen, struct err *e);

@@ -17,7 +17,7 @@ void chains_add(struct chains *c, const struct chain_wait *w)
 	*VEC_ADD(c->waits, c->nr_waits, c->alloc_waits) = *w;
 }
 
-/* Beyond MAX_STEPS it is the step of all others, which is an end. */
+/* Return the step, beyond MAX_STEPS that of all others, which ends a chain. */
 static uint32_t chains_step(struct chains *c, struct chain_step s)
 {
 	uint64_t key = hash_pair((uint64_t)s.parent << 32 | s.thread,

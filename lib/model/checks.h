@@ -32,8 +32,8 @@ struct source_check {
 };
 
 /*
- * m is what profile_read() made of the trace with these options, before any view of it; x are its names.
- * Fills out[m->nr_sources] from a pass of its own.
+ * Check m, made by profile_read() from the trace with these options and before any view of it; x are its
+ * names. Fills out[m->nr_sources] by reading the trace itself.
  */
 int sources_check(const struct model *m, const struct names *x, struct trace_reader *t,
 		  const struct profile_opts *o, struct source_check *out, struct err *e);
@@ -47,8 +47,7 @@ struct wall_check {
 };
 
 /*
- * In a trace that was cut off only the accounts themselves are checked, as a thread may have samples there
- * and no account yet.
+ * Check the accounts; in a truncated trace only these, as a thread may have samples there and no account yet.
  */
 int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e);
 

@@ -75,7 +75,7 @@ static bool is_event_name(const char *event, const char *name)
 	return !strncmp(event, name, len) && (!event[len] || event[len] == ':' || event[len] == '/');
 }
 
-/* Those with these names, in that order. */
+/* Assign the events with these names, in that order. */
 static size_t place_named(const struct event_columns *k, const struct names *x, const char *const *names,
 			  uint32_t event_in[])
 {
@@ -147,7 +147,7 @@ static int place_events(struct event_columns *k, const struct names *x, const st
 	return nr;
 }
 
-/* An event is a source, and a metric of it. */
+/* Add an event, which is a source and a metric of it. */
 static void columns_add_event(struct model *m, const char *name, const char *unit, bool lasts)
 {
 	unsigned int source = m->n_of_first && m->nr_sources ? 0 : model_add_source(m, FLOW_SAMPLES, name);

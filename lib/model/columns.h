@@ -14,7 +14,7 @@ struct event_columns {
 
 enum { CALLS_NR_EXTRA = 2 };	/* dispatches, interrupts */
 
-/* What calls consumed. */
+/* the metrics of calls */
 struct call_columns {
 	unsigned int nr_metrics;	/* of the trace; 0: calls alone */
 	/* of replay: behind those, what dispatches and interrupts tell of each event */

@@ -20,7 +20,7 @@ struct cut {
 	uint32_t wall;			/* the event of which they are */
 };
 
-/* x is filled; window and filter are borrowed. */
+/* Prepare; x must be read, window and filter are borrowed. */
 static inline void cut_init(struct cut *c, const struct names *x, const struct window *window,
 			    const struct filter *filter)
 {
@@ -28,7 +28,7 @@ static inline void cut_init(struct cut *c, const struct names *x, const struct w
 			   x->nr_own && !x->o.own_threads ? x : NULL, names_find_event(x, "wall") };
 }
 
-/* Whether the sample stands for the time before it, as long as it weighs. */
+/* Return whether the sample stands for the time before it, as long as its weight. */
 static inline bool cut_lasts(const struct cut *c, const struct rec_sample *r)
 {
 	return r->event < 64 && c->lasting >> r->event & 1 && r->weight && r->time_ns;

@@ -112,7 +112,7 @@ static uint32_t events_tid_of(const struct events *v, uint32_t thread)
 	return at == MAP_NONE ? 0 : v->names.threads[at].tid;
 }
 
-/* Where threads have labels, these count as well as those of the recording. */
+/* Return whether an event is selected; labels of threads count as well as those of the recording. */
 static bool events_is_selected(struct events *v, const struct event *x)
 {
 	struct selection s = *v->o->select;
@@ -127,7 +127,7 @@ static bool events_is_selected(struct events *v, const struct event *x)
 	return selection_has_thread(&s, &v->strings, x->process, x->thread);
 }
 
-/* All events of these kinds are needed to recognise repeated ones. */
+/* Return whether all events of this kind are needed to recognise repeated ones. */
 static bool may_be_repeated(uint32_t kind)
 {
 	return kind == EVENT_CLASS_LOAD || kind == EVENT_CLASS_PRESENT;
@@ -217,7 +217,7 @@ static uint64_t cut_part(const struct window *w, uint64_t *at_ns, uint64_t ns)
 	return to > from ? to - from : 0;
 }
 
-/* What lasts is cut at the ends of the window, and so are the parts of a safepoint, one after the other. */
+/* Cut an event with a duration to the window, and the parts of a safepoint as well, one after the other. */
 static void events_cut(const struct window *w, struct event *x)
 {
 	uint64_t from, to, at = x->time_ns, whole = x->duration_ns;
@@ -331,7 +331,7 @@ static void events_sort(struct events *v)
 	v->alloc = v->nr;
 }
 
-/* The recording, as far as the window has it; of one that was cut off, to the last event. */
+/* Set the bounds of the recording within the window; a truncated one ends with its last event. */
 static void set_bounds(struct events *v)
 {
 	uint64_t start = names_label_u64(&v->names, "jvm_events.start_ns");

@@ -65,7 +65,7 @@ struct event {
 
 enum event_shown { EVENT_SHOWN, EVENT_LEFT_OUT, EVENT_NOT_SELECTED };
 
-/* All kinds that happen at their time, as what was present before does not. */
+/* all kinds that happen at their time, unlike what was present before */
 #define EVENT_KINDS_HAPPEN (~(1u << EVENT_CLASS_PRESENT))
 
 struct events_opts {
@@ -102,9 +102,9 @@ void events_release(struct events *v);
 bool events_labels(struct events *v, size_t *at, struct event *x);
 
 const char *events_str(const struct events *v, uint32_t string);
-/* The named values of an event, x->fields_len bytes, until the next is read. */
+/* Return the named values of an event, x->fields_len bytes, valid until the next is read. */
 const void *events_fields(const struct events *v, const struct event *x);
-/* The same as an object of JSON in one line, which the caller frees; NULL: it has none. */
+/* Return them as an object of JSON in one line, for the caller to free; NULL: it has none. */
 char *events_fields_json(const struct events *v, const struct event *x);
 /* Return the value of that meaning; EVENT_UNKNOWN: the kind has none, or it is not known. */
 uint64_t event_value(const struct event *x, enum event_value v);

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "model/filter.h"
 
-/* From then on, phases are wanted or not; of one process each is unlike the one before, and later. */
+/* from then on, phases of this process are wanted or not; times of a process ascend */
 struct step {
 	uint64_t time_ns;
 	uint32_t proc;
@@ -100,7 +100,7 @@ static int take_marked(void *ctx, const struct rec_marked *r)
 	return 0;
 }
 
-/* Where one ends as another begins both are there: the later is not left without any. */
+/* Order edges by time. If one phase ends as another begins, both hold: the later does not lack any. */
 static int edges_by_time(const void *p, const void *q)
 {
 	const struct edge *a = p, *b = q;
@@ -174,7 +174,7 @@ static void make_steps(struct filter *f)
 	f->edges = NULL;
 }
 
-/* The first step of the process after that time, or where one would be. */
+/* Return the first step of the process after that time, or where one would be. */
 static size_t step_after(const struct filter *f, uint32_t proc, uint64_t time_ns)
 {
 	const struct step *s = f->steps;
@@ -341,7 +341,7 @@ void filter_free(struct filter *f)
 
 /* ---- asking ---- */
 
-/* thread: in which group it is; 0: a virtual one. */
+/* Return the group of a thread; 0: a virtual one. */
 static const char *filter_group_of(const struct names *x, uint32_t thread, bool virtual)
 {
 	uint32_t at = map_get(&x->thread_of, thread), group = at == MAP_NONE ? 0 : x->threads[at].group;
@@ -357,7 +357,9 @@ static bool wants_name(const struct filter *f, const struct rule_event *event, c
 	       rules_want(f->r, RULE_KIND, event, virtual ? "virtual" : "platform");
 }
 
-/* In place of the owner of a lock that has none stands a thread without a number, too. */
+/*
+ * Return whether a thread is virtual. A thread without a number also stands for the missing owner of a lock.
+ */
 static bool filter_is_virtual(const struct names *x, uint32_t thread)
 {
 	uint32_t at = map_get(&x->thread_of, thread);

@@ -12,22 +12,22 @@
 struct filter;
 
 /*
- * x is filled, and borrowed with r until filter_free(). *out is NULL where there are no rules. -EINVAL: rules
- * name an event that there cannot be; -ENODATA: they need what the trace does not say.
+ * Make a filter; x must be read, and is borrowed with r until filter_free(). *out is NULL without rules.
+ * -EINVAL: rules name an unknown event; -ENODATA: they need what the trace lacks.
  */
 int filter_new(struct filter **out, struct names *x, const struct rules *r, struct trace_reader *t,
 	       struct err *e);
 void filter_free(struct filter *f);
 
-/* All that follow keep everything where f is NULL. */
+/* All functions below keep everything if f is NULL. */
 
 /*
- * To be asked of all samples, in their order: what counts waits goes by the sample before it. Of who is
- * charged for waits no rule about lengths keeps anything. Which phases a sample that lasts is in, cut_next()
- * finds (model/cut.h).
+ * Return whether to keep a sample; must be called for all samples, in order: what counts waits depends on the
+ * previous sample. Rules about lengths keep no charges for waits. cut_next() finds which phases a sample with
+ * a duration is in (model/cut.h).
  */
 bool filter_wants_sample(struct filter *f, const struct rec_sample *r, const struct stack_epoch *ep);
-/* Exact calls of a thread of the trace, whose name is a string of the model. */
+/* Return whether to keep the exact calls of a thread of the trace, whose name is a string of the model. */
 bool filter_wants_calls(struct filter *f, uint32_t name, uint32_t thread, bool virtual);
 
 /* An event that is not sampled: class, where it has one, and duration_ns, else UINT64_MAX. */

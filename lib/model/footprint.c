@@ -14,7 +14,7 @@ struct take {
 	bool on;			/* the latest reading is wanted */
 };
 
-/* The text comes from a trace, which may say anything; it is made printable as one line. */
+/* Copy text of the trace, which may be anything, as one printable line. */
 static void copy_text(char *to, size_t bytes, const struct rec_footprint *r)
 {
 	size_t i, len = MIN(r->text_len, bytes - 1);

@@ -20,7 +20,7 @@
 
 enum { LOOK_BACK = 128 };	/* as lib/callflow's */
 
-/* What is counted is what the tree says it is, however much of it was inlined in samples. */
+/* counted calls decide what a function is, however much of it was inlined in samples */
 #define COUNTED_WEIGHT (1ull << 50)
 
 void graft_release(struct graft *g)
@@ -97,7 +97,7 @@ static uint32_t folded(const struct graft *g, const struct follow *w, uint32_t c
 	return FLOW_NONE;
 }
 
-/* True: the level is the context w->at now. */
+/* Go down one level; return whether it is the context w->at now. */
 static bool graft_step(const struct graft *g, struct follow *w, uint32_t consumer)
 {
 	uint32_t node = context(g, w->at, consumer);
@@ -116,10 +116,7 @@ static bool graft_step(const struct graft *g, struct follow *w, uint32_t consume
 	return false;
 }
 
-/*
- * The levels of a frame: those that are contexts are followed, the others kept. Nothing is known below
- * a mark.
- */
+/* Follow the levels of a frame that are contexts, and keep the others. Nothing is known below a mark. */
 static void follow_frame(struct graft *g, struct follow *w, struct name_run r)
 {
 	uint32_t i, consumer;
@@ -191,7 +188,7 @@ static const char *own_name(const char *name, size_t *len)
 	return start;
 }
 
-/* Known by name and module; by its own name, too, where that is the only one. */
+/* Add a function by name and module, and by its own name if that is unique. */
 static void graft_add_function(struct graft *g, struct model *m, uint64_t function, uint32_t consumer)
 {
 	const char *name = model_str(m, function >> 32), *own;

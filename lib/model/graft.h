@@ -26,7 +26,7 @@ struct graft {
 	size_t nr_path, alloc_path;
 };
 
-/* When all calls are in the model, before the first sample. */
+/* Prepare when all calls are in the model, before the first sample. */
 void graft_init(struct graft *g, struct calls *c, bool hide_inlined);
 void graft_release(struct graft *g);
 /* Return the root in g->roots for a sample of that thread; MAP_NONE: none of its calls were counted. */

@@ -37,7 +37,7 @@ double growth_variance(double weight, double interval)
 	return weight * weight * (1 - p);
 }
 
-/* A limit of the mean of a Poisson count. */
+/* Return a limit of the mean of a Poisson count. */
 static double limit(double n, double z)
 {
 	double root = 1 - 1 / (9 * n) + z / (3 * sqrt(n));

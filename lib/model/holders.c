@@ -97,7 +97,7 @@ static int holders_take_wait(void *ctx, const struct rec_lock_wait *r)
 	return 0;
 }
 
-/* All is about waits for locks; the others are what the holders of these do. */
+/* Choose waits for locks as roots; other waits only show what holders do. */
 static void choose_waits(struct holders *h)
 {
 	size_t i;
@@ -135,7 +135,7 @@ static void add_site(struct holders *h, uint64_t key, uint32_t site, uint64_t ns
 	h->sites[*at].ns += ns;
 }
 
-/* The stacks of these samples end in the class of the lock. */
+/* Take samples; their stacks end in the class of the lock. */
 static int holders_take_samples(void *ctx, const struct rec_sample *s, size_t nr,
 				const struct stack_epoch *ep)
 {
@@ -207,7 +207,7 @@ static enum holder_end holder_end_of(const struct chains *c, const struct chain_
 	return s->kind == WAKE_THREAD ? HOLDER_RUNS : HOLDER_UNKNOWN;
 }
 
-/* What is not a lock has no holder: the wait for it is enough. */
+/* Return whether to show a step: what is not a lock has no holder, so the wait for it suffices. */
 static bool holders_is_shown(const struct holders *h, const struct chain_step *s)
 {
 	const struct chain_step *up = &h->chains.steps[s->parent];
@@ -237,7 +237,7 @@ struct children {
 	uint32_t at, end;
 };
 
-/* By their parents; of[step] are the children of each, of[0] those without a parent. */
+/* Sort steps by their parents; of[step] are the children of each, of[0] those without a parent. */
 static struct node *sort_steps(const struct chains *c, struct children *of)
 {
 	struct node *nodes = xcalloc(c->nr_steps, sizeof(*nodes));

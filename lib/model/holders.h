@@ -63,8 +63,8 @@ struct holders {
 };
 
 /*
- * s selects by process and filter whose waits are at level 0. -ENODATA: the trace does not have any. To be
- * released in any case.
+ * Read waits; s selects by process and filter whose waits are at level 0. -ENODATA: the trace does not have
+ * any. h must be released also on failure.
  */
 int holders_read(struct holders *h, struct trace_reader *t, const struct selection *s, struct err *e);
 void holders_release(struct holders *h);

@@ -98,7 +98,7 @@ static bool has_own(const struct model *m, uint32_t node)
 	return m->flow.nodes[node].n || i < m->flow.nr_metrics;
 }
 
-/* From the label down as long as there is one way, and nothing of its own at the end of it. */
+/* Go down from the label while there is a single child without anything of the node's own. */
 static uint32_t common_context(const struct rewrite *x, uint32_t node)
 {
 	while (!has_own(x->m, node) && x->nr_children[node] == 1 && !has_own(x->m, x->child[node]))
@@ -112,7 +112,10 @@ static uint64_t all_of(const struct model *m, uint32_t node)
 	return flow_cum(&m->flow, node)[0];
 }
 
-/* Longest wait first, which may be in any metric: a model of several events has one of the source wall. */
+/*
+ * Return the longest wait, which comes first and may be in any metric: a model of several events has the
+ * source wall.
+ */
 static uint64_t longest_of(const struct model *m, uint32_t node)
 {
 	uint64_t most = 0;
@@ -207,7 +210,7 @@ static uint32_t new_place(struct rewrite *x, uint32_t node, const uint32_t *at, 
 	return v && v->place ? below_place(x, v, node, out) : parent;
 }
 
-/* at[node]: where it went in out. */
+/* Move the nodes to out; at[node]: the new node. */
 static void move_nodes(struct rewrite *x, uint32_t *at, struct flow *out)
 {
 	const struct flow *f = &x->m->flow;
@@ -236,7 +239,7 @@ static void look_at_nodes(struct rewrite *x)
 	}
 }
 
-/* For models to come: this one's contexts, as they are after it was joined itself. */
+/* Remember this model's contexts after it was joined, for later models. */
 static void learn_places(struct rewrite *x, const uint32_t *at, const struct flow *out)
 {
 	struct model *places = &x->j->places;

@@ -156,7 +156,10 @@ static void add_unknown(struct take *t, const struct rec_sample *s, const struct
 	m->unknown += (double)s->weight;
 }
 
-/* One that has died is two samples, one after the other: when it began, and when it was found dead. */
+/*
+ * Take samples. A dead object has two, one after the other: when it was allocated, and when it was found
+ * dead.
+ */
 static int leaks_take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct take *t = ctx;
@@ -349,7 +352,7 @@ static uint32_t pauses_between(const struct leak_process *p, uint64_t from_ns, u
 	return pauses_at(p, to_ns) - pauses_at(p, from_ns);
 }
 
-/* Objects of one row, by birth. */
+/* Add the objects of one row, by birth. */
 static void add_left(struct leaks *m, struct leak_row *r, const struct leak_object *o, size_t nr)
 {
 	const struct leak_process *p = leak_process_of(m, r->proc);
@@ -396,7 +399,7 @@ static void add_all_left(struct leaks *m)
 	}
 }
 
-/* What the JVM counted is of all threads and times. */
+/* Return whether only some threads or times are selected: what the JVM counted is of all. */
 static bool is_of_some(const struct selection *s)
 {
 	return selection_wants(s) & (SELECT_TID | SELECT_THREAD) ||

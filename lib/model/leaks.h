@@ -84,8 +84,8 @@ struct leaks {
 };
 
 /*
- * s selects by process, thread and filter. -ENODATA: the trace does not
- * have live objects. To be released in any case.
+ * Read live objects; s selects by process, thread and filter. -ENODATA: the trace does not have any. m must
+ * be released also on failure.
  */
 int leaks_read(struct leaks *m, struct trace_reader *t, const struct selection *s,
 	       const struct leaks_opts *o, struct err *e);

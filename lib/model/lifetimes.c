@@ -54,7 +54,7 @@ static bool lifetimes_is_selected(struct take *t, const struct rec_sample *s, co
 	return false;
 }
 
-/* s: of so many objects that died, which lived ns together. */
+/* Add objects that died, which s stands for; ns: the sum of their lifetimes. */
 static void add_dead(struct take *t, const struct rec_sample *s, uint64_t ns, const struct stack_epoch *ep)
 {
 	struct lifetimes *m = t->m;
@@ -167,7 +167,7 @@ static bool is_of(const struct lifetimes *m, size_t sweep, uint32_t proc)
 	return sweep < m->nr_sweeps && m->sweeps[sweep].proc == proc;
 }
 
-/* First what came before each look, and went; then what was there. */
+/* Count living objects: first those allocated and gone before each scan, then those that were there. */
 static void count_living(struct lifetimes *m)
 {
 	size_t i, at;

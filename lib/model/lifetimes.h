@@ -60,7 +60,8 @@ struct lifetimes {
 };
 
 /*
- * s selects by process, thread and filter. -ENODATA: lifetimes were not recorded. To be released in any case.
+ * Read lifetimes; s selects by process, thread and filter. -ENODATA: they were not recorded. m must be
+ * released also on failure.
  */
 int lifetimes_read(struct lifetimes *m, struct trace_reader *t, const struct selection *s, struct err *e);
 /*

@@ -35,7 +35,7 @@ static int live_read_names(struct live *l, const void *data, size_t len, struct 
 	return r ? r : trace_read(l->reader, &names_sink, &l->names, e);
 }
 
-/* The events are known from the first part on. */
+/* Prepare samples with the first part, from which the events are known. */
 static int first_samples(struct live *l, struct err *e)
 {
 	const struct columns_opts co = { .metrics = NULL };

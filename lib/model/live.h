@@ -21,11 +21,11 @@ struct live {
 void live_init(struct live *l);
 void live_release(struct live *l);
 /*
- * The next part of the trace, as its writer made it, with the names of everything that its samples
- * hit; borrowed for the call.  The tree before is gone; consumers and their numbers stay.
+ * Take the next part of the trace, as its writer made it, with the names of everything that its samples hit;
+ * borrowed for the call. The previous tree is released; consumers and their numbers stay.
  */
 int live_take(struct live *l, const void *data, size_t len, struct err *e);
-/* The tree is the caller's from now on, the model has an empty one. */
+/* Pass the tree to the caller; the model gets an empty one. */
 void live_take_flow(struct live *l, struct flow *f);
 
 #endif

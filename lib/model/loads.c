@@ -42,7 +42,7 @@ static int by_part(const void *a, const void *b)
 	return compare_load_parts(a, b);
 }
 
-/* The loads in order of parts; of causes, by time alone. */
+/* Index the loads in the order of parts, or for causes by time alone. */
 static struct load *index_loads(struct event *list, size_t nr, bool of_class, size_t *nr_loads)
 {
 	struct load *loads = xcalloc(nr, sizeof(*loads));
@@ -74,7 +74,7 @@ static bool same_place(const struct load_part *x, const struct load_part *y)
 	return x->proc == y->proc && x->thread == y->thread && x->what == y->what;
 }
 
-/* Of a virtual thread, the cause knows the carrier: that is whom the VM takes for the loader. */
+/* Join a cause by time. For a virtual thread it has the carrier, which the VM takes for the loader. */
 static void join_cause(struct load *loads, size_t nr, const struct load_part *p)
 {
 	const struct load_part at = { .time_ns = p->time_ns, .proc = p->proc };

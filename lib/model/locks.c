@@ -118,7 +118,7 @@ static int take_use(void *ctx, const struct rec_lock_use *r)
 	return 0;
 }
 
-/* It follows the lock.use of the same lock. */
+/* Take the CPU time of a lock, which follows its lock.use. */
 static int take_cpu(void *ctx, const struct rec_lock_cpu *r)
 {
 	struct locks_model *m = ctx;

@@ -55,7 +55,7 @@ struct locks_model {
 	bool no_end;			/* it was cut off: what is added up at the end is missing */
 };
 
-/* filter: of events and classes, or NULL. -ENODATA: waits were not recorded. */
+/* Read locks; filter: of events and classes, or NULL. -ENODATA: waits were not recorded. */
 int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules *filter, struct err *e);
 void locks_model_release(struct locks_model *m);
 
@@ -70,8 +70,8 @@ void locks_put_owner(const struct lock_row *r, struct buf *b);
 bool locks_is_lock(const struct lock_row *r);
 
 /*
- * Rows that contradict themselves, and whether all add up to what the source has, and locks to what their
- * owners were charged with; *first says which.
+ * Return the number of rows that contradict themselves; also checked are the sum of all against the source,
+ * and locks against what their owners were charged with. *first: a description of the first.
  */
 unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first);
 

@@ -49,7 +49,7 @@ static size_t len_alnum(const char *s)
 	return len;
 }
 
-/* A part of a name ends before this. */
+/* Return whether a part of a name ends before this character. */
 static bool ends_here(char c)
 {
 	return !c || strchr(".$;:(/)_ [", c);
@@ -262,8 +262,8 @@ static size_t len_hump(const char *s, size_t len)
 }
 
 /*
- * Letters and digits as a random generator draws them: they change class as no words do, there is no word
- * among them, and digits are inside or the humps are of one or two letters.
+ * Return whether it is drawn by a random generator: letters change case as in no words, no word is among
+ * them, and digits are inside or the humps have one or two letters.
  */
 static bool is_random(const char *s, size_t len)
 {
@@ -297,7 +297,10 @@ static bool follows_word(const struct at *a)
 	return s - word >= 4 && word - a->begin >= 2 && word[-1] == '$' && made_is_letter(word[-2]);
 }
 
-/* A hash is in one case: other mixtures of letters a to f and digits are names such as Cafe2Ba. */
+/*
+ * Return whether it is a hash, which is in one case: mixed ones of letters a to f and digits are names such
+ * as Cafe2Ba.
+ */
 static bool is_hash(const char *s, size_t len)
 {
 	bool upper = false, lower = false;
@@ -313,7 +316,7 @@ static bool is_hash(const char *s, size_t len)
 	return digits >= 2 && !(upper && lower);
 }
 
-/* Behind a dollar. */
+/* Return the length of a made-up segment after a dollar. */
 static size_t len_segment(const struct at *a)
 {
 	size_t len = len_alnum(a->p);
@@ -372,7 +375,7 @@ static bool put_once(const char *name, bool java, struct buf *b)
 	return any;
 }
 
-/* What is left out brings together what was apart, which may look made up then. */
+/* Append the name without made-up parts. Removing one may join its neighbours to what looks made up, too. */
 void made_put(const char *name, bool java, struct buf *b)
 {
 	struct buf once = BUF_INIT;

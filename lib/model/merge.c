@@ -101,7 +101,7 @@ static unsigned int merge_find_metric(const struct model *m, const struct model 
 	return i;
 }
 
-/* where: the node of m for each of "of". */
+/* Fill the rows; where: the node of m for each of "of". */
 static void fill_rows(struct rows *r, const struct model *m, const struct model *of, const uint32_t *where)
 {
 	unsigned int source_to[FLOW_MAX_METRICS], metric_to[FLOW_MAX_METRICS], k;
@@ -143,7 +143,7 @@ static void set_minimum(struct model *m, const struct rows *a, const struct rows
 			set_value(m, i, k, MIN(a->values[i * a->width + k], b->values[i * b->width + k]));
 }
 
-/* The model so far becomes what is left of this one. */
+/* Take m as the result so far, leaving it empty. */
 static void merge_take(struct merge *g, struct model *m)
 {
 	model_finish(m);
@@ -153,7 +153,7 @@ static void merge_take(struct merge *g, struct model *m)
 	g->m = *m;
 }
 
-/* The result so far and the next model become the result. */
+/* Make the result of the result so far and the next model. */
 static int minimum_with(struct merge *g, const struct model *next, struct err *e)
 {
 	uint32_t *where_a = xcalloc(g->m.flow.nr_nodes, sizeof(*where_a));
@@ -228,7 +228,7 @@ static void rename_back(struct model *m, const struct plain *p)
 	m->flow.n_means = p->n_means;
 }
 
-/* In which column of m's rows each of the other's values are, as rows of it have them. */
+/* Find in which column of m's rows each of the other's values is. */
 static void find_columns(const struct model *m, const struct model *of, unsigned int *to)
 {
 	unsigned int k;
@@ -245,7 +245,7 @@ struct columns {
 	bool with_minus;
 };
 
-/* a has what was there, b what is taken away. */
+/* Set the difference of the rows a, which were there, and b, which are subtracted. */
 static void set_difference(struct merge *g, struct model *m, const struct rows *a, const struct rows *b,
 			   const struct columns *c)
 {
@@ -266,7 +266,7 @@ static void set_difference(struct merge *g, struct model *m, const struct rows *
 	}
 }
 
-/* with_minus: the result has the metrics of what is below zero. */
+/* Subtract; with_minus: the result has metrics for what is below zero. */
 static int subtract(struct merge *g, bool with_minus, struct err *e)
 {
 	struct columns c = { .nr = g->others.nr_sources + g->others.nr_shown, .with_minus = with_minus };
@@ -319,7 +319,7 @@ static int finish_difference(struct merge *g, struct err *e)
 	return !r && g->below_zero ? subtract(g, true, e) : r;
 }
 
-/* The first model, as the union of itself: contexts that are the same are one. */
+/* Take the first model as the union of itself, so that equal contexts become one. */
 static int take_first(struct merge *g, const struct model *first, struct err *e)
 {
 	struct model_union u;

@@ -35,7 +35,7 @@ struct merge {
 };
 
 void merge_init(struct merge *g, enum merge_op op, const struct same_opts *same);
-/* A finished model, which may be released afterwards. -E2BIG: too many metrics in all. */
+/* Add a finished model, which may be released afterwards. -E2BIG: too many metrics in all. */
 int merge_add(struct merge *g, const struct model *m, const struct origin *origin, struct err *e);
 /* -E2BIG: as merge_add(), of MERGE_SUBTRACT. */
 int merge_finish(struct merge *g, struct err *e);
@@ -51,7 +51,7 @@ struct profile_opts;
 
 /* Return whether the trace is a merged one. */
 bool merged_is(const struct names *x);
-/* profile_read() of such a trace. */
+/* Do what profile_read() does for such a trace. */
 int merged_read(struct names *x, struct origin *origin, struct trace_reader *t, const struct profile_opts *o,
 		struct err *e);
 

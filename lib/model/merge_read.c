@@ -120,7 +120,7 @@ static int merge_begin_tree(struct in *in)
 	return 0;
 }
 
-/* Levels up to that one lead to a node of which nothing else is known. */
+/* Let levels up to that one lead to a node of which nothing else is known. */
 static void lose_path(struct in *in, uint32_t level)
 {
 	uint32_t node = level ? flow_child(&in->m->flow, FLOW_NONE, in->damaged) : FLOW_NONE;
@@ -179,7 +179,7 @@ static int merge_read_take_nodes(void *ctx, const struct rec_tree_nodes *r)
 	return 0;
 }
 
-/* Sampled events beside the first; NULL: there are none. */
+/* Return the sampled events beside the first; NULL: there are none. */
 static const char *list_not_shown(const struct in *in, unsigned int samples)
 {
 	const struct model *m = in->m;
@@ -242,7 +242,7 @@ static void fill_origin(struct in *in, struct origin *origin)
 	origin->command = command;
 }
 
-/* The list goes where the names are: who has the origin keeps those. */
+/* Move the list to the memory of the names, which the owner of the origin keeps. */
 static void keep_parts(struct in *in)
 {
 	struct recording *kept = arena_alloc(&in->names->text, in->nr_parts * sizeof(*kept));

@@ -45,7 +45,7 @@ static bool metric_is_time(const struct model *m, const struct model_metric *x)
 	return !strcmp(model_str(m, x->unit), "ns");
 }
 
-/* Those of a source stand together. */
+/* Order metrics so that those of a source are together. */
 static int compare_metrics(const void *p, const void *q, void *ctx)
 {
 	const struct model *m = ctx;

@@ -188,7 +188,7 @@ static int take_resource(void *ctx, const struct rec_resource *r)
 	return 0;
 }
 
-/* The name a Java thread gave itself is not replaced by what the kernel calls it. */
+/* Take a thread. The kernel's name does not replace the one from Java. */
 static int names_take_thread(void *ctx, const struct rec_thread *r)
 {
 	struct names *x = ctx;
@@ -257,7 +257,7 @@ static int take_used(void *ctx, const struct rec_used *r)
 	return 0;
 }
 
-/* The record of an unknown thread is dropped. */
+/* Take the group of a thread; the record of an unknown one is dropped. */
 static int take_thread_group(void *ctx, const struct rec_thread_group *r)
 {
 	struct names *x = ctx;
@@ -322,7 +322,7 @@ static int take_symbol(void *ctx, const struct rec_symbol *r)
 	return 0;
 }
 
-/* Levels of one address follow each other, from depth 0. */
+/* Take a line; the levels of an address follow each other, from depth 0. */
 static int names_take_line(void *ctx, const struct rec_line *r)
 {
 	struct names *x = ctx;
@@ -341,7 +341,10 @@ static int names_take_line(void *ctx, const struct rec_line *r)
 	return 0;
 }
 
-/* java/util/HashMap -> java.util.HashMap, but Foo$$Lambda.0x1234 -> Foo$$Lambda/0x1234 as Java prints it. */
+/*
+ * Append java/util/HashMap as java.util.HashMap, but Foo$$Lambda.0x1234 as Foo$$Lambda/0x1234, as Java prints
+ * it.
+ */
 static void names_put_class(struct buf *b, const char *s, size_t len)
 {
 	size_t i;
@@ -496,7 +499,7 @@ static int take_stub_lines(void *ctx, const struct rec_stub_lines *r)
 	return 0;
 }
 
-/* They come nearly in order. */
+/* Insert a bracket; they come nearly in order. */
 static int take_bracket(void *ctx, const struct rec_bracket *r)
 {
 	struct names *x = ctx;
@@ -695,7 +698,7 @@ const char *names_container(struct names *x, const struct name_proc *p)
 	return x->name.data;
 }
 
-/* A path can have any byte. */
+/* Add a label whose value, such as a path, can have any byte. */
 static void names_add_label(struct buf *labels, const char *key, const char *value)
 {
 	labels_add_foreign(labels, key, strlen(key), value, strlen(value));
@@ -725,8 +728,8 @@ static void add_resource(struct names *x, const struct name_proc *p, struct buf 
 }
 
 /*
- * Collect the process's labels from its environment, its place and the recording. Of one key the last is
- * the surest.
+ * Collect the process's labels from its environment, its place and the recording. If a key has several
+ * values, the last is the most reliable.
  */
 static uint32_t names_labels_of(struct names *x, struct name_proc *p)
 {

@@ -250,7 +250,7 @@ struct names {
 	struct buf name;	/* scratch */
 };
 
-/* Key of what is numbered within a proc. */
+/* Return a key for something that is numbered within a proc. */
 static inline uint64_t names_pair(uint32_t a, uint32_t b)
 {
 	return (uint64_t)a << 32 | b;
@@ -267,16 +267,16 @@ int names_read_texts(struct names *x, struct model *strings, struct trace_reader
 /* Callbacks of a pass over everything but the samples; ctx is the struct names. */
 extern const struct trace_sink names_sink;
 
-/* Whether threads or samples have labels, not the recording alone. */
+/* Return whether threads or samples have labels, not just the recording. */
 static inline bool names_has_labels(const struct names *x)
 {
 	return x->thread_labels.nr || x->has_label_frames;
 }
 
-/* NULL when the trace does not say. */
+/* Return a label, NULL if the trace has none. */
 const char *names_label(const struct names *x, const char *key);
 uint64_t names_label_u64(const struct names *x, const char *key);
-/* stopped_ns after the beginning of the recording, at least 1; 0: storing did not stop. */
+/* Return when storing stopped, in ns after the beginning of the recording, at least 1; 0: it did not. */
 uint64_t names_stopped_ns(const struct names *x);
 /* Return the label "event.N" of an event of samples, with what after it. */
 const char *names_event(const struct names *x, uint32_t event, const char *what);
@@ -285,8 +285,8 @@ uint32_t names_find_event(const struct names *x, const char *wanted);
 /* Return the event by which that one is recorded, or not: itself, or the first of its source. */
 const char *names_event_of(const struct names *x, uint32_t event);
 /*
- * The events of samples that stand for the time before them, as long as they weigh, as bits: waits, and who
- * is charged with them. Of imported profiles none is.
+ * Return, as bits, the events whose samples stand for the time before them, as long as their weight: waits,
+ * and charges for them. Imported profiles have none.
  */
 uint64_t names_lasting_events(const struct names *x);
 /* Return how long that event was recorded between two times (CLOCK_MONOTONIC). */
@@ -298,9 +298,9 @@ bool names_recorded_at(const struct names *x, const char *event, uint64_t time_n
  * any.
  */
 bool names_has_level(const struct names *x, const char *level);
-/* The trace's zero point, CLOCK_MONOTONIC.  -ENODATA: it has none. */
+/* Get the trace's zero point, CLOCK_MONOTONIC. -ENODATA: it has none. */
 int names_zero(const struct names *x, uint64_t *zero_ns, struct err *e);
-/* The time that is selected; s NULL: all. -ENODATA: as names_zero(), or the trace has no times. */
+/* Get the selected time; s NULL: all. -ENODATA: as names_zero(), or the trace has no times. */
 int names_window(const struct names *x, const struct selection *s, struct window *w, struct err *e);
 
 /*
@@ -316,7 +316,7 @@ bool names_is_idle(const struct names *x, uint32_t thread);
 /* Check whether arcprof put the thread with that number into a program. */
 bool names_is_own_thread(const struct names *x, uint32_t thread);
 
-/* Consumers of the process and the thread; number 0 or an unknown one gives "[unknown ...]". */
+/* Return the consumer of a process, or of a thread; number 0 or an unknown one gives "[unknown ...]". */
 uint32_t names_process(struct names *x, uint32_t proc);
 uint32_t names_thread(struct names *x, uint32_t thread, uint32_t *proc);
 
@@ -328,9 +328,9 @@ struct thread_name {
 struct thread_name names_thread_name(const struct names *x, uint32_t thread);
 
 /*
- * A function that runs as several kinds of code (interpreted, compiled, inlined) is one consumer,
- * which gets the kind whose levels have most weight.  With by_kind the kinds are separate from the
- * start, and this does nothing.
+ * Settle the kind of functions that run as several kinds of code (interpreted, compiled, inlined): each is
+ * one consumer, with the kind whose levels weigh most. With by_kind the kinds are separate from the start,
+ * and this does nothing.
  */
 void names_settle_kinds(struct names *x);
 
@@ -360,7 +360,7 @@ bool names_range(struct names *x, const struct frame *f, struct name_range *r);
  * when it is none.
  */
 uint32_t names_whole_function(struct names *x, uint32_t consumer, uint32_t kind);
-/* The line of the address as the trace has it; 0: it has none. */
+/* Return the line of the address in the trace, 0 if it has none. */
 uint32_t names_line(struct names *x, const struct frame *f);
 
 /*

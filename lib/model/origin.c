@@ -18,7 +18,7 @@ static const char *numbered(const struct names *x, const char *label, size_t i)
 	return names_label(x, key);
 }
 
-/* The labels "label.0", "label.1", and so on. */
+/* List the labels "label.0", "label.1", and so on. */
 static const char *const *list_labels(struct names *x, const char *label, size_t *nr)
 {
 	const char **list;
@@ -37,7 +37,7 @@ bool origin_knows(const struct origin *origin, const char *what)
 	return !origin->unknown || !strstr(origin->unknown, what);
 }
 
-/* The amount and what is counted of a source have one switch. */
+/* List the shares; the amount and the count of a source have one switch. */
 static void list_shares(struct origin *origin, const struct names *x, struct arena *a, uint64_t from_ns,
 			uint64_t to_ns)
 {

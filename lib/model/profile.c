@@ -48,7 +48,7 @@ static int profile_read_samples(struct profile *p, struct graft *graft, struct t
 	return r;
 }
 
-/* What is shown and has an account. */
+/* Return whether an event is shown and has an account. */
 static bool has_missing(const struct profile *p, uint32_t event)
 {
 	return event < p->events.nr_events && p->events.column_of[event] >= 0 &&
@@ -102,7 +102,9 @@ static bool has_rules(const struct selection *s)
 	return s->filter && s->filter->nr;
 }
 
-/* Only of the whole recording is it known what is missing, not of a part. */
+/*
+ * Check that missing samples can be added: for a part of the recording it is not known how many are missing.
+ */
 static int check_not_sampled(const struct profile *p, bool calls, struct err *e)
 {
 	const struct profile_opts *o = p->o;
@@ -133,7 +135,10 @@ static int read_samples_alone(struct profile *p, struct trace_reader *t, struct 
 	return r;
 }
 
-/* In a window of time a context may have samples without calls; it has a place before that is known. */
+/*
+ * Read samples beside calls. In a window of time a context may have samples without calls; its place is known
+ * before.
+ */
 static int read_samples_beside(struct profile *p, struct calls *c, struct trace_reader *t, struct err *e)
 {
 	struct graft graft;
@@ -167,7 +172,7 @@ static int check_labels(const struct profile *p, struct calls *c, bool select, s
 	return r;
 }
 
-/* Trees say of whom calls are, and not when they were. */
+/* Check the options: trees have whose calls they are, but not when they were. */
 static int profile_check_calls(const struct profile *p, struct err *e)
 {
 	if (p->o->replay)
@@ -192,7 +197,7 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	struct calls c;
 	int r = 0;
 
-	/* What is inlined is a context all the same; graft.c hides the rest. */
+	/* inlined functions are contexts all the same; graft.c hides the rest */
 	p->names->o.functions = true;
 	p->names->o.hide_inlined = false;
 	calls_init(&c, p->names);

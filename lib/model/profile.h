@@ -44,9 +44,9 @@ struct profile_opts {
 };
 
 /*
- * Initialises x and m, also when it fails; fills *origin, whose strings live as long as x.  The file is read
- * several times, names first.  0 also if the trace is damaged.  -EINVAL: the trace does not have a
- * requested metric; -ENODATA: or did not record other requested data.
+ * Read a model. Initialises x and m, also on failure; fills *origin, whose strings live as long as x. The
+ * file is read several times, names first. Returns 0 also if the trace is damaged. -EINVAL: the trace lacks a
+ * requested metric; -ENODATA: it did not record other requested data.
  */
 int profile_read(struct names *x, struct model *m, struct origin *origin, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e);

@@ -69,7 +69,7 @@ static int replay_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 	return 0;
 }
 
-/* Those that were before the tree began do not count. */
+/* Begin a tree; dispatches before it do not count. */
 static void replay_begin(const struct replay *x, struct replayed *t, const struct rec_call_tree *r)
 {
 	unsigned int k;
@@ -147,7 +147,10 @@ static void replay_enter(struct replay *x, const struct call_event *e, const uin
 	}
 }
 
-/* What was open before the first event was entered before a window that begins later than the trace. */
+/*
+ * Leave a call. One that was open before the first event was entered before a window that begins later than
+ * the trace.
+ */
 static void replay_leave(struct replay *x, const struct call_event *e, const uint64_t *values)
 {
 	uint64_t inserted = x->f.repairs.inserted;
@@ -209,7 +212,7 @@ static int replay_take_events(void *ctx, uint32_t tree, const struct rec_call_ev
 	return 0;
 }
 
-/* The forest of threads, hung below their processes in the model. */
+/* Hang the forest of threads below their processes in the model. */
 static void graft(struct replay *x)
 {
 	struct flow *f = &x->f, *out = &x->c->names->m->flow;

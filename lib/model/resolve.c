@@ -26,7 +26,7 @@ static size_t len_before(const char *name, const char *const *marks)
 	return cut ? (size_t)(cut - name) : strlen(name);
 }
 
-/* A part or a clone of a function is that function. */
+/* Return the function of a part or clone. */
 static uint64_t native_function(struct names *x, const struct consumer *c)
 {
 	/* as the demangler has them, and of C as they are */
@@ -169,8 +169,8 @@ static const struct name_symbol *find_symbol(struct name_module *m, uint64_t off
 }
 
 /*
- * The file itself, when the recorder was killed before it wrote the names and it is the same file
- * still. A trace that was finished is reported alike on every machine.
+ * Open the module's file itself, if the recorder was killed before it wrote the names and the file is
+ * unchanged. A finished trace is reported in the same way on every machine.
  */
 static struct symfile *open_module_file(struct names *x, struct name_module *m)
 {
@@ -215,7 +215,7 @@ static void unresolved(struct names *x, uint32_t module, const char *where, uint
 	add_level(x, &c, 0);
 }
 
-/* Inline levels of an address, innermost first; returns how many. */
+/* Find the inlined levels of an address, innermost first; return how many. */
 static size_t find_lines(struct names *x, const struct frame *f, struct srcline *out)
 {
 	struct name_module *m = &x->modules[map_get(&x->module_of, f->module)];
@@ -233,7 +233,7 @@ static size_t find_lines(struct names *x, const struct frame *f, struct srcline 
 	return nr;
 }
 
-/* The agent and what starts it are one consumer, whatever they do. */
+/* Make the agent and what starts it one consumer, whatever they do. */
 static void resolve_own(struct names *x)
 {
 	uint32_t name = intern(x, OWN_NAME);
@@ -243,7 +243,9 @@ static void resolve_own(struct names *x)
 	x->m->own = x->levels[x->nr_levels - 1].consumer;
 }
 
-/* It stands for a function of the program and calls that: what is below it is not arcprof's work. */
+/*
+ * Return whether it stands for a function of the program and calls that: what is below is not arcprof's work.
+ */
 static bool is_way_through(const struct name_symbol *s)
 {
 	size_t len = s ? strlen(s->name) : 0, end = strlen(WAY_THROUGH);
@@ -375,8 +377,8 @@ static uint64_t unzigzag(uint64_t v)
 }
 
 /*
- * The line of a bytecode as the JVM finds it: of the entry at it, else of the last one in the table with the
- * highest index below. 0: not known. *best: that index, if it is not below the one that is there.
+ * Return the line of a bytecode as the JVM finds it: from the entry at it, else from the last one in the
+ * table with the highest index below. 0: not known. *best: that index, if it is not below the given one.
  */
 static uint32_t line_of(const uint8_t *table, size_t len, uint64_t bci, uint32_t *best)
 {
@@ -816,8 +818,8 @@ uint64_t names_offset(struct names *x, const struct frame *f, uint64_t time_ns)
 }
 
 /*
- * Of one compilation the trace may have all code, or places that samples were in. Where the bytes are
- * known, they are the range, else all places are.
+ * Get the range of code. Of a compilation the trace may have all code, or the addresses that samples hit. If
+ * the bytes are known, they are the range, else these addresses are.
  */
 static void code_range(struct names *x, const struct name_code *code, uint64_t addr, struct name_range *r)
 {

@@ -113,8 +113,8 @@ const char *role_qualified_name(const char *name)
 }
 
 /*
- * Templates of the C++ library are in the program that uses them, and are not its own. Where they are inlined
- * with a lambda, debug information has no namespace of them: "__invoke<main()::<lambda()> >".
+ * Return whether it is a template of the C++ library, which is in the program that uses it, but not its own.
+ * When inlined with a lambda, debug information lacks the namespace: "__invoke<main()::<lambda()> >".
  */
 bool role_is_cxx_library(const char *name)
 {
@@ -200,7 +200,7 @@ static bool waits_for_workers(const struct model *m, const struct consumer *c)
 	return kind_is(c->kind, KIND_JAVA) && roles_is_named(model_str(m, c->name), java);
 }
 
-/* The same of a thread, whose functions need not have names: those of the JVM's own. */
+/* Return whether a thread serves the JVM; its functions need not have names. */
 static bool serves(const char *thread)
 {
 	static const char *const patterns[] = {

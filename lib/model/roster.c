@@ -23,7 +23,7 @@ static uint32_t site_index(struct roster *r, const struct roster_walk *w)
 	return *at;
 }
 
-/* The first sample of a number counts: an honest recorder has no second. */
+/* Add the first sample of a number: an honest recorder has no second. */
 static void add_sample(struct roster *r, uint32_t site, const struct roster_object *o)
 {
 	uint32_t *at = map_put(&r->sample_of, o->number);

@@ -52,7 +52,7 @@ static size_t len_native(const char *name, size_t len)
 	return len;
 }
 
-/* One cut may bring another mark to the end. */
+/* Append the name without marks at its end; removing one may expose another. */
 static void put_native(const char *name, struct buf *b)
 {
 	size_t len = strlen(name), cut;
@@ -64,7 +64,9 @@ static void put_native(const char *name, struct buf *b)
 
 /* ---- modules ---- */
 
-/* Random parts of names of temporary files: digits and hex digits, long and mixed. */
+/*
+ * Return the length of a random part in the name of a temporary file: digits and hex digits, long and mixed.
+ */
 static size_t len_random(const char *s)
 {
 	size_t len = len_hex(s);
@@ -166,7 +168,7 @@ static uint64_t key_of_identity(const struct same_opts *o, const struct consumer
 	return 0;
 }
 
-/* The labels of a process, without where it was. */
+/* Append the labels of a process, without where it was. */
 static void put_same_labels(const char *labels, struct buf *b)
 {
 	static const char *const of_groups[] = { LABEL_CGROUP "=", LABEL_CONTAINER "=" };

@@ -28,13 +28,13 @@ struct same_opts {
 	bool kinds;		/* interpreted, compiled and inlined code are separate */
 };
 
-/* For union_opts.identify; ctx is a struct same_opts, NULL: all false. */
+/* Identify a consumer, for union_opts.identify; ctx is a struct same_opts, NULL: all false. */
 void same_identify(const void *ctx, const struct model *from, uint32_t consumer, struct strtab *to,
 		   struct consumer *x);
 
 /* Replaces *b by the name, of that kind (enum consumer_kind), without what differs from run to run. */
 void same_name(const char *name, uint32_t kind, struct buf *b);
-/* The same of a module's path. */
+/* Append a module's path in the same way. */
 void same_module(const char *path, struct buf *b);
 
 #endif

@@ -138,7 +138,7 @@ static bool is_selected_label(struct samples *s, struct had had)
 	return *known;
 }
 
-/* The metric the sample counts for, -1 when for none; by its name where the trace has names. */
+/* Return the metric that the sample counts for, -1 for none; by its name if the trace has names. */
 static int column_of(struct samples *s, const struct rec_sample *r)
 {
 	const struct event_columns *k = s->columns;
@@ -179,7 +179,7 @@ static uint32_t thread_index(struct samples *s, uint32_t number, uint64_t time_n
 	return s->nr_threads - 1;
 }
 
-/* The thread as it is while it has these labels: its node is a level deeper. */
+/* Return the thread with these labels: its node is a level deeper. */
 static uint32_t labelled_index(struct samples *s, uint32_t thread, struct had had)
 {
 	uint32_t *level, *at, node;
@@ -231,7 +231,7 @@ static void forget_stacks(struct epoch *x)
 	x->nr_blocks = 0;
 }
 
-/* Room for what the epoch has by now. */
+/* Make room for what the epoch has by now. */
 static void samples_follow_epoch(struct samples *s, const struct stack_epoch *ep)
 {
 	struct epoch *x = &s->epoch;
@@ -421,7 +421,7 @@ static void weigh_leaf(struct samples *s, uint32_t stack, const struct stack_epo
 		s->names->levels[f->first + f->nr1 - 2].weight += 1u << LEAF_SHIFT;
 }
 
-/* nr: how many samples */
+/* Count nr samples. */
 static void count_sample(struct samples *s, uint32_t node, int column, uint64_t nr, uint64_t weight)
 {
 	const struct model *m = s->names->m;

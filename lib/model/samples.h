@@ -29,7 +29,7 @@ struct samples_opts {
 	const struct account_samples *sampled;
 };
 
-/* What was seen. */
+/* what was seen */
 struct samples_seen {
 	uint64_t nr_read;		/* of the first metric, before the selection by time and CPU */
 	uint64_t nr_unknown;		/* of events the trace does not name */
@@ -44,20 +44,20 @@ struct samples_seen {
 struct samples;
 
 /*
- * x is filled; o->columns, o->labels, o->by_label and o->graft are borrowed until samples_free().  -EINVAL:
- * invalid CPU in the list.
+ * Prepare; x must be read; o->columns, o->labels, o->by_label and o->graft are borrowed until samples_free().
+ * -EINVAL: invalid CPU in the list.
  */
 int samples_new(struct samples **out, struct names *x, const struct samples_opts *o, struct err *e);
-/* A callback for trace_sink.samples; ctx is the struct samples. */
+/* Take samples, as a callback for trace_sink.samples; ctx is the struct samples. */
 int samples_take(void *ctx, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
-/* Afterwards all samples are in the model; more may come. */
+/* Put all samples into the model; more may come. */
 void samples_flush(struct samples *s);
 /*
  * Give the model a new, empty tree for what comes, after samples_flush(). What frames stand for stays
  * known. Not with a graft.
  */
 void samples_new_tree(struct samples *s);
-/* Afterwards all samples are in the model, whose tree is not finished. */
+/* Put all samples into the model, whose tree is not finished by that, and free s. */
 void samples_free(struct samples *s, struct samples_seen *seen);
 
 #endif

@@ -160,7 +160,7 @@ static void odd(struct sched_model *m, struct sched_thread *t)
 	m->nr_odd++;
 }
 
-/* NULL for number 0. */
+/* Return a thread, NULL for number 0. */
 static struct sched_thread *sched_model_thread_at(struct sched_model *m, uint32_t number, uint64_t now,
 						  bool loses_cpu)
 {
@@ -219,7 +219,7 @@ static void get_cpu(struct sched_model *m, struct sched_thread *t, const struct 
 	enum sched_bucket was = t->state;
 	uint64_t ns;
 
-	/* Where wakeups are recorded, a blocked thread cannot run without one. */
+	/* if wakeups are recorded, a blocked thread cannot run without one */
 	if (t->state == SCHED_ON_CPU || (blocked && m->states)) {
 		odd(m, t);
 		was = SCHED_UNKNOWN;
@@ -287,7 +287,7 @@ static bool became(const struct sched_model *m, uint32_t a, uint32_t b)
 	       m->threads[i].gone_ns == m->threads[k].born_ns;
 }
 
-/* The CPU has left the thread at an unknown time [2]. */
+/* Note that the CPU has left the thread at an unknown time [2]. */
 static void sched_model_has_left(struct sched_model *m, uint32_t number, const struct rec_sched *r)
 {
 	uint32_t at = map_get(&m->by_number, number);
@@ -454,7 +454,7 @@ static void wake(struct sched_model *m, const struct rec_sched *r)
 	sched_model_pass(m, t, r->time_ns, t->state, SCHED_WAITS);
 }
 
-/* Any thread may have done anything meanwhile [2]. */
+/* Lose all states: any thread may have done anything meanwhile [2]. */
 static void lose(struct sched_model *m, const struct sched_loss *l)
 {
 	size_t i;
@@ -570,7 +570,7 @@ static int set_window(struct sched_model *m, struct trace_reader *t, struct err 
 	return 0;
 }
 
-/* An interrupt that goes on at the end. */
+/* Finish an interrupt that is open at the end. */
 static void finish_interrupt(struct sched_model *m, struct sched_cpu *c)
 {
 	uint32_t at = c->thread ? map_get(&m->by_number, c->thread) : MAP_NONE;

@@ -100,7 +100,7 @@ struct sched_model {
 	struct sched_opts opts;
 };
 
-/* opts NULL: all, and no lines.  -ENODATA: nothing of this was recorded. */
+/* Read dispatches; opts NULL: all, and no lines. -ENODATA: none were recorded. */
 int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched_opts *opts, struct err *e);
 void sched_release(struct sched_model *m);
 
@@ -115,7 +115,7 @@ static inline uint64_t sched_life_ns(const struct sched_model *m, const struct s
 	return to > from ? to - from : 0;
 }
 
-/* Threads and CPUs whose times do not add up; *first says which. */
+/* Return the number of threads and CPUs whose times do not add up; *first: a description of the first. */
 unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
 			 struct buf *first);
 

@@ -35,7 +35,7 @@ struct selection {
 	struct opt_list labels;
 	/* of processes: patterns of paths, or groups above; of ids, or how these begin */
 	struct opt_list cgroups, containers;
-	/* These apply where a trace is read: samples on these CPUs, */
+	/* applied where a trace is read: samples on these CPUs, */
 	struct opt_list cpus;
 	/* what is between these times since the start (to_ns 0: no end), or since the trace's zero point, */
 	uint64_t from_ns, to_ns;
@@ -67,7 +67,10 @@ bool select_name(const struct opt_list *l, const char *name);
 /* Do the same for a module, by its path or the last part of that. */
 bool select_module(const struct opt_list *l, const char *path);
 
-/* Whether it is an end of the source "wall", but not that of a thread that ran or could have. */
+/*
+ * Return whether it is the end of a stack of the source "wall" in which the thread waited, and neither ran
+ * nor was ready to.
+ */
 bool consumer_is_wait(const struct model *m, uint32_t consumer);
 
 /*

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "model/sequences.h"
 
-/* The costs of the last kind, in labels of this name; the metric's number is in the middle. */
+/* Read the costs of the last kind from labels whose names have the metric's number in the middle. */
 static void read_costs(struct sequences *s, const char *before, const char *after)
 {
 	struct sequences_kind *k = &s->kinds[s->nr_kinds - 1];

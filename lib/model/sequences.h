@@ -26,7 +26,9 @@ struct sequences {
 
 /* Read what the trace says, whose names are in x. */
 void sequences_init(struct sequences *s, const struct names *x);
-/* The kind of calls of a consumer, by its kind in the model, in a process, by its number in the trace. */
+/*
+ * Return the kind of calls of a consumer, from its kind in the model and its process's number in the trace.
+ */
 int sequences_kind(const struct sequences *s, uint32_t consumer_kind, uint32_t proc);
 struct sequence_step {
 	int kind;			/* whose call it is: sequences_kind() */

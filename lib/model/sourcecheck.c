@@ -40,7 +40,7 @@ static int sourcecheck_find_metric(const struct model *m, enum flow_n kind, cons
 	return NOT_SHOWN;
 }
 
-/* An event that has the name of a metric of calls is "name.sampled". */
+/* Find an event; one with the name of a metric of calls is "name.sampled". */
 static int sourcecheck_find_event(const struct model *m, const char *name)
 {
 	int metric = sourcecheck_find_metric(m, FLOW_SAMPLES, name);
@@ -118,7 +118,7 @@ static int sourcecheck_take_values(void *ctx, const struct rec_call_values *r)
 	return 0;
 }
 
-/* A merged trace says what its tree should add up to. */
+/* Take the sums of a merged trace, to which its tree should add up. */
 static int take_tree_source(void *ctx, const struct rec_tree_source *r)
 {
 	struct sums *s = ctx;
@@ -186,7 +186,7 @@ static void sourcecheck_compare(const struct sums *s, unsigned int source, struc
 	}
 }
 
-/* The sum is what was counted. */
+/* Add what was counted and not sampled. */
 static void sourcecheck_add_missing(struct sums *s, const struct profile_opts *o)
 {
 	uint32_t event;

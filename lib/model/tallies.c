@@ -97,7 +97,7 @@ void tallies_release(struct tallies *t)
 	arena_release(&t->text);
 }
 
-/* A JVM takes a part of each pause for it, and the log has whole microseconds. */
+/* Return the most time: a JVM takes a part of each pause for the log, which has whole microseconds. */
 static uint64_t most_ns(const struct tally *y)
 {
 	enum { ROUNDED_NS = 2000, PART = 50 };

@@ -39,7 +39,7 @@ struct tally_check {
 };
 
 /*
- * As many as the JVM counted were recorded, but for those that were under way at both ends, and pauses took
+ * Check that as many were recorded as the JVM counted, except those open at both ends, and that pauses took
  * no less time; more waits for monitors may be recorded.
  */
 int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e);

@@ -129,7 +129,7 @@ static const char *labels_text(const struct names *x, uint32_t labels)
 	return labels == THREADLABELS_UNKNOWN ? "" : model_str(x->m, labels);
 }
 
-/* strtab id; 0: there is none. */
+/* Return the strtab id of a value, 0 if there is none. */
 static uint32_t labels_find_value(struct names *x, uint32_t all, uint32_t labels, const char *key)
 {
 	struct buf b = BUF_INIT;

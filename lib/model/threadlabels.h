@@ -14,18 +14,18 @@
 
 /* Return the strtab id of a text of a trace, with only what may be labels. */
 uint32_t threadlabels_text(struct names *x, const char *text, size_t len);
-/* A callback for trace_sink.thread_label; ctx is the struct names. */
+/* Take a record, as a callback for trace_sink.thread_label; ctx is the struct names. */
 int threadlabels_take(void *ctx, const struct rec_thread_label *r);
 void threadlabels_release(struct name_labels *l);
 
-/* strtab id of "key=value,...", 0 none; or THREADLABELS_UNKNOWN. Of moments when a sample was taken only. */
+/* Return the strtab id of "key=value,...", 0 for none; or THREADLABELS_UNKNOWN. For times of samples only. */
 uint32_t threadlabels_at(struct names *x, uint32_t thread, uint64_t time_ns);
 /* a span in which a thread had labels; to_ns UINT64_MAX: to the end */
 struct threadlabels_span {
 	uint64_t from_ns, to_ns;
 	uint32_t thread, labels;	/* thread: its number in the trace */
 };
-/* The next one, thread by thread and each by time; false: there are no more. *at is 0 at first. */
+/* Get the next span, thread by thread and by time; return false if there are no more. *at is 0 at first. */
 bool threadlabels_next(struct names *x, size_t *at, struct threadlabels_span *s);
 /* Return the labels that the frame stands for in place of code, or 0 if it stands for none. */
 uint32_t threadlabels_of_frame(const struct names *x, const struct frame *f);

@@ -146,7 +146,7 @@ static uint64_t age(uint64_t end_ns, const struct unfreed_block *b)
 	return end_ns - MIN(end_ns, b->born_ns);
 }
 
-/* The blocks of one row, by birth. */
+/* Set the ages of one row's blocks, which are ordered by birth. */
 static void set_ages(struct unfreed *u, const struct unfreed_block *b, size_t nr, uint64_t end_ns)
 {
 	struct unfreed_row *r = &u->rows[b->row];

@@ -55,8 +55,8 @@ struct unfreed {
 };
 
 /*
- * s selects by process, thread and filter; library is as struct blame has it. -ENODATA: the trace does not
- * have native memory. To be released in any case.
+ * Read native memory; s selects by process, thread and filter; library is as in struct blame. -ENODATA: the
+ * trace does not have any. u must be released also on failure.
  */
 int unfreed_read(struct unfreed *u, struct trace_reader *t, const struct selection *s,
 		 const struct opt_list *library, struct err *e);

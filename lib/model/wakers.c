@@ -62,7 +62,7 @@ static bool selects(const struct take *t, const struct rec_sample *s)
 	return cut_in_window(&t->cut, s) && selection_has_names(t->s, th.pid, th.tid, th.process, th.name);
 }
 
-/* What is selected of a wait is what is of its sample, which has the same time and weight. */
+/* Select the part of a wait that is selected of its sample, which has the same time and weight. */
 static void select_part(const struct take *t, const struct rec_wake *r, struct chain_wait *w)
 {
 	const struct rec_sample s = {
@@ -141,7 +141,7 @@ static uint32_t wakers_place(struct wakers *m, uint32_t parent, uint32_t consume
 	return *at;
 }
 
-/* What is called last is the reason, which is not the waker's. */
+/* Add a frame. The innermost function is the reason, which is not the waker's. */
 static uint32_t place_of_frame(struct wakers *m, uint32_t parent, const struct frame *f, uint64_t time_ns)
 {
 	struct name_run r;

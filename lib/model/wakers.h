@@ -55,8 +55,8 @@ struct wakers {
 };
 
 /*
- * s selects by process, thread and filter whose waits are in rows and chains, and by time those that ended
- * in it.  -ENODATA: the trace does not have any.  To be released in any case.
+ * Read waits; s selects by process, thread and filter whose waits are in rows and chains, and by time those
+ * that ended in it. -ENODATA: the trace does not have any. m must be released also on failure.
  */
 int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection *s, struct err *e);
 void wakers_release(struct wakers *m);

@@ -109,7 +109,7 @@ static int take_wall(void *ctx, const struct rec_wall *r)
 	return 0;
 }
 
-/* What was mounted is in the lives of carriers. */
+/* Take virtual threads; mounted time is in the lives of carriers. */
 static int take_virtual(void *ctx, const struct rec_virtual *r)
 {
 	struct process *p = process_at(ctx, r->proc);
@@ -130,7 +130,7 @@ static int take_wake(void *ctx, const struct rec_wake *r)
 	return 0;
 }
 
-/* f: the innermost frame; NULL: not known. */
+/* Return the state from the innermost frame f; NULL: not known. */
 static enum state wallcheck_state_of(const struct walls *w, const struct frame *f)
 {
 	if (!f || f->kind != FRAME_NAMED)
@@ -179,7 +179,7 @@ static void wallcheck_compare(const struct walls *w, const struct process *p, st
 				 p->counted[i]);
 }
 
-/* Not each process: a waker may be in another. */
+/* Compare sums of all processes, not of each: a waker may be in another one. */
 static void compare_wakers(const struct walls *w, struct wall_check *out)
 {
 	if (w->wakers == UINT32_MAX || w->cut)
@@ -191,7 +191,7 @@ static void compare_wakers(const struct walls *w, struct wall_check *out)
 			 w->charged_ns);
 }
 
-/* What is recorded now and then has other sums. */
+/* Note what was recorded only at times, which has other sums. */
 static int take_recorded(void *ctx, const struct rec_recorded *r)
 {
 	struct walls *w = ctx;
