@@ -35,7 +35,10 @@ static bool has_controller(const struct line *l, const char *name)
 	return false;
 }
 
-/* The kernel adds this to the path of a group that was removed while it had processes. */
+/*
+ * Return the length without what the kernel appends to the path of a group that was removed while it had
+ * processes.
+ */
 static size_t without_deleted(const char *path, size_t len)
 {
 	static const char mark[] = " (deleted)";

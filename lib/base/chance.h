@@ -19,7 +19,7 @@ static inline uint64_t chance_next(uint64_t *state)
 	return *state;
 }
 
-/* Between half of mean, which is not 0, and one and a half. */
+/* Return half to one and a half times mean, which must not be 0. */
 static inline uint64_t chance_around(uint64_t *state, uint64_t mean)
 {
 	return mean / 2 + chance_next(state) % mean;
@@ -40,7 +40,7 @@ static inline bool chance_is_too_few(uint64_t total, uint64_t sampled, uint64_t 
 	return weight && !chance_explains((double)total - (double)sampled, total, (double)weight, 3);
 }
 
-/* So much is missing that it is worth a line: more than chance explains, and more than 3 %. */
+/* Return whether so much is missing that it is worth a line: more than chance explains, and more than 3 %. */
 static inline bool chance_is_short(uint64_t total, uint64_t sampled, uint64_t weight)
 {
 	return (double)sampled < (double)total * .97 && chance_is_too_few(total, sampled, weight);

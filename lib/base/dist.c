@@ -31,7 +31,7 @@ static double fraction(double a, double b, double x)
 	return 1 / f;
 }
 
-/* I_x(a, b): the chance that a variable of the beta distribution is below x. */
+/* Return I_x(a, b): the chance that a variable of the beta distribution is below x. */
 static double dist_beta(double a, double b, double x)
 {
 	double front;

@@ -32,14 +32,14 @@ double dist_binomial_p(double x, double n, double q);
  */
 double dist_beta_binomial_p(double x, double n, double a, double b);
 /*
- * The value of chi-squared with df degrees of freedom that is as likely to be exceeded as z of the normal
- * distribution is, by Wilson and Hilferty; never below .05.
+ * Return the value of chi-squared with df degrees of freedom that is as likely to be exceeded as z of the
+ * normal distribution, by Wilson and Hilferty; never below .05.
  */
 double dist_chi2_at(double z, double df);
 
 /*
- * The false discovery rate at which each would still be found (Benjamini and Hochberg): q[i] of p[i], nr of
- * them.
+ * Set the false discovery rate at which each would still be found (Benjamini and Hochberg): q[i] of p[i], nr
+ * of them.
  */
 void dist_fdr(const double *p, double *q, size_t nr);
 

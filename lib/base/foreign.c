@@ -51,7 +51,7 @@ static int foreign_walk(int root, const char *path, int last_flags)
 	return at;
 }
 
-/* O_PATH: nothing is opened yet, so nothing can block, and no device notices. */
+/* Resolve a path with O_PATH: nothing is opened yet, so nothing can block, and no device notices. */
 static int foreign_resolve(int root, const char *path, int flags, bool links)
 {
 	struct open_how how = {
@@ -82,7 +82,7 @@ static int foreign_check(const struct stat *st, const char *path, const struct f
 	return 0;
 }
 
-/* The file that the O_PATH descriptor at stands for, whatever its name leads to by now. */
+/* Open the file that the O_PATH descriptor at stands for, whatever its name leads to by now. */
 static int reopen(int at)
 {
 	char self[32];
@@ -172,7 +172,10 @@ int foreign_paths_root(int pid, struct err *e)
 	return fd < 0 ? err_errno(e, "/") : fd;
 }
 
-/* stat() says the same of a bind mount of our root as of our root, but its path is another one. */
+/*
+ * Return whether the process's root is ours. stat() is the same for a bind mount of our root, but its path
+ * differs.
+ */
 static bool has_our_root(int pid)
 {
 	char path[32], to[2];
@@ -205,7 +208,7 @@ struct self {
 	int nr_groups;
 };
 
-/* The call itself: the C library's would change other threads as well. */
+/* Set the groups by the system call itself: the C library's function would change other threads as well. */
 static int set_groups(int nr, const gid_t *groups)
 {
 	return syscall(SYS_setgroups, (size_t)nr, groups);
@@ -223,7 +226,7 @@ static void be_ourselves(const struct self *s)
 	errno = e;
 }
 
-/* setfsuid() tells of no failure but by what it says next time. */
+/* Become the user. setfsuid() reports a failure only by what it returns next time. */
 static int become(const struct foreign_user *u, struct self *s)
 {
 	s->changed = false;
@@ -293,8 +296,8 @@ int foreign_rename(int dir, const char *from, const char *to, const struct forei
 }
 
 /*
- * Sockets are named by paths only; this one leads to dir and nowhere else, and says nothing in
- * /proc/net/unix.
+ * Set an address that leads to dir and nowhere else, and says nothing in /proc/net/unix: sockets are named by
+ * paths only.
  */
 static bool address_in(int dir, const char *name, struct sockaddr_un *a)
 {
@@ -341,7 +344,7 @@ int foreign_connect(int dir, const char *name, int sock)
 
 /* --- sudo --- */
 
-/* A user's or group's number as sudo tells it; -1: none. */
+/* Return a user's or group's number from sudo's variable; -1: none. */
 static int64_t sudo_id(const char *name)
 {
 	const char *s = getenv(name);

@@ -21,7 +21,7 @@
 
 #define FOREIGN_ANYBODY ((uid_t)-1)
 
-/* What a file must be to be read: regular in any case. */
+/* what a file must be to be read; regular in any case */
 struct foreign_rule {
 	uid_t owner;		/* or root, or we; FOREIGN_ANYBODY: whoever */
 	uint64_t max_bytes;	/* -EFBIG above */
@@ -29,9 +29,9 @@ struct foreign_rule {
 };
 
 /*
- * A descriptor to read path with, or -errno (*e is filled). root: a descriptor of the folder that
- * path starts from, in which ".." and absolute links end; AT_FDCWD: our own files, where only the
- * last part of path must not be a link.
+ * Return a descriptor for reading path, or -errno (*e is filled). root: a descriptor of the folder where path
+ * starts, in which ".." and absolute links end; AT_FDCWD: our own files, where only the last part of path
+ * must not be a link.
  */
 int foreign_open(int root, const char *path, const struct foreign_rule *rule, struct err *e);
 /* Appends what is in the file to *b; also bounded when the file grows meanwhile. */
@@ -54,21 +54,21 @@ int foreign_root(int pid, struct err *e);
 int foreign_paths_root(int pid, struct err *e);
 /* Return whether the process has our mounts and our root, or cannot be looked into. */
 bool foreign_has_our_files(int pid);
-/* A folder below root, without following a link on the way: a descriptor (O_PATH), or -errno. */
+/* Return a descriptor (O_PATH) of a folder below root, without following a link on the way; or -errno. */
 int foreign_dir(int root, const char *path);
 
 /*
- * These do what the calls of these names do, in the folder dir and as that user. With u NULL, or when we
- * are not root, they act as ourselves. name has no slash. They return 0 or a descriptor, or -errno.
+ * Do what the calls of these names do, in the folder dir and as that user. With u NULL, or when we are not
+ * root, they act as ourselves. name has no slash. They return 0 or a descriptor, or -errno.
  */
 int foreign_mkdir(int dir, const char *name, mode_t mode, const struct foreign_user *u);
-/* O_NOFOLLOW; to be listed and locked */
+/* Open with O_NOFOLLOW, for listing and locking. */
 int foreign_opendir(int dir, const char *name, const struct foreign_user *u);
-/* new, to be written */
+/* Create a new file, for writing. */
 int foreign_create(int dir, const char *name, mode_t mode, const struct foreign_user *u);
 int foreign_unlink(int dir, const char *name, int flags, const struct foreign_user *u);
 int foreign_rename(int dir, const char *from, const char *to, const struct foreign_user *u);
-/* A Unix socket gets its name there, with exactly this mode. */
+/* Bind a Unix socket to a name there, with exactly this mode. */
 int foreign_bind(int dir, const char *name, int sock, mode_t mode, const struct foreign_user *u);
 /* Connect to the socket there; follow no link, and do not become the user. */
 int foreign_connect(int dir, const char *name, int sock);
@@ -80,7 +80,7 @@ int foreign_connect(int dir, const char *name, int sock);
  * where files have no owners.
  */
 void foreign_give_to_caller(int fd);
-/* The user it is given to; ours, when nothing is. */
+/* Return the user to whom it is given; our own, if nothing is. */
 uid_t foreign_caller(void);
 
 #endif

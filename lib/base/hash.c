@@ -4,8 +4,8 @@
 #include "base/mem.h"
 
 /*
- * A key whose value is still MAP_NONE counts as absent: whoever calls map_put()
- * stores a value before the next call.
+ * Find a key. One whose value is still MAP_NONE counts as absent: callers of map_put() store a value before
+ * the next call.
  */
 static struct map_slot *find_slot(const struct map *m, uint64_t key)
 {

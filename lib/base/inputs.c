@@ -25,7 +25,7 @@ struct known_files {
 	size_t nr, alloc;
 };
 
-/* Of the process, as its standard streams are. */
+/* of the process, as its standard streams are */
 static struct {
 	pthread_mutex_t lock;
 	struct known_files read, written;
@@ -48,7 +48,10 @@ static void known_files_add(struct known_files *l, const struct stat *st)
 		(struct known_file){ st->st_dev, st->st_ino, st->st_mode, st->st_gid };
 }
 
-/* Terminals and /dev/null are read and written at once, and lose nothing; a file of our own has no name. */
+/*
+ * Return whether the file matters. Terminals and /dev/null are read and written at once, and lose nothing; a
+ * file of our own has no name.
+ */
 static bool matters(const struct stat *st)
 {
 	return !S_ISCHR(st->st_mode) && !S_ISSOCK(st->st_mode) && (st->st_nlink || !S_ISREG(st->st_mode));
@@ -109,7 +112,7 @@ static int refuse_endless(int fd, const char *path, struct err *e)
 	return 0;
 }
 
-/* A FIFO opened without waiting is at its end at once until somebody writes to it. */
+/* Wait for a writer: a FIFO opened without waiting is at its end until somebody writes to it. */
 static void await_writer(int fd, const char *path)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -268,7 +271,7 @@ mode_t inputs_mode(mode_t mode, gid_t gid)
 		f = &files.read.items[i];
 		if (!S_ISREG(f->mode))
 			continue;
-		/* Another group is of the others there. */
+		/* there, another group is among the others */
 		others = f->mode & 07;
 		mode &= 0700 | (f->gid == gid ? f->mode & 070 : others << 3) | others;
 	}

@@ -19,8 +19,8 @@
 enum { INPUTS_PIPE_BYTES = 1 << 30 };	/* what has no size is read up to this */
 
 /*
- * Must be called with each file that a command line names to be read, before anything is done with it.
- * -EINVAL: output goes there, or standard output is this file; path is for the message.
+ * Register a file that a command line names to be read, before anything is done with it. -EINVAL: output goes
+ * there, or standard output is this file; path is for the message.
  */
 int inputs_add(int fd, const char *path, struct err *e);
 /*
@@ -38,8 +38,8 @@ void inputs_on_waiting(void (*say_waiting)(const char *path));
 int inputs_read_text(const char *path, struct buf *b, size_t limit, struct err *e);
 typedef int inputs_look(void *ctx, const char *data, size_t len, struct err *e);
 /*
- * The same of any size, but what is no file is looked at as soon as there are some lines of it: look() says
- * that it is no such text, which may have no end.
+ * Do the same for any size. Lines of a pipe are passed to look() as soon as there are some: it says that they
+ * are no such text, which may have no end.
  */
 int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *ctx, struct err *e);
 /* -EFBIG, with a message: what is called so is longer. is_pipe: a file might be. */
@@ -52,7 +52,7 @@ int inputs_spare(const struct stat *st, const char *path, struct err *e);
 /* Note that output will replace this file, until inputs_forget_output(). */
 void inputs_note_output(const struct stat *st);
 void inputs_forget_output(const struct stat *st);
-/* The part of mode that a file of the group gid may have. */
+/* Return the part of mode that a file of the group gid may have. */
 mode_t inputs_mode(mode_t mode, gid_t gid);
 
 #endif

@@ -31,7 +31,7 @@ int io_write_all(int fd, const void *p, size_t len)
 	return 0;
 }
 
-/* The signals that the write raises are held back and swallowed. */
+/* Block the signals that the write raises, and discard them. */
 int io_write_quietly(int fd, const void *p, size_t len)
 {
 	static const struct timespec now;

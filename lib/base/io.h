@@ -15,12 +15,12 @@
 #include "base/err.h"
 
 int io_write_all(int fd, const void *p, size_t len);	/* 0 or -errno */
-/* The same; a closed pipe or the limit of the size of files is an error, and raises no signal. */
+/* Do the same; a closed pipe or the limit of the size of files is an error, and raises no signal. */
 int io_write_quietly(int fd, const void *p, size_t len);
 
 /* Appends the file to *b, at most limit bytes (more is an error). */
 int io_read_file(const char *path, struct buf *b, size_t limit, struct err *e);
-/* The same for what /proc says, where size is not known before; 0 or -errno, nothing printed. */
+/* Read a whole file of /proc, whose size is not known before; return 0 or -errno, and print nothing. */
 int io_slurp(const char *path, struct buf *b);
 /*
  * Return whether this is a program that the user may execute, as the shell looks for it in PATH; false

@@ -16,7 +16,7 @@ void json_init(struct json *j, FILE *out)
 	j->first[0] = true;
 }
 
-/* Characters that a terminal obeys are escaped as JSON can: what is read is the same. */
+/* Escape characters that a terminal obeys; JSON reads them as the same. */
 static void put_code_point(FILE *out, const char *s, size_t len)
 {
 	uint32_t cp = (unsigned char)s[0];
@@ -118,7 +118,7 @@ void json_str(struct json *j, const char *key, const char *val)
 		fputs("null", j->out);
 }
 
-/* Large files consist mostly of these; printf() takes several times as long. */
+/* Large files consist mostly of these, and printf() takes several times as long. */
 static void put_u64(FILE *out, uint64_t val)
 {
 	char digits[20], *p = digits + sizeof(digits);

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* These keys come from arcprof itself. */
+/* keys that come from arcprof itself */
 #define LABEL_CGROUP "cgroup"		/* the path of its control group */
 #define LABEL_CONTAINER "container"	/* the id of its container */
 

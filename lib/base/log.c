@@ -21,7 +21,10 @@ void log_set_verbosity(int level)
 	verbosity = level;
 }
 
-/* The style lasts to the end of the line for an error, else for its kind ("warning: ") alone. */
+/*
+ * Return the beginning of a line. The style lasts to the end of the line for an error, else only for its kind
+ * ("warning: ").
+ */
 static struct buf log_head(enum term_style style, const char *kind)
 {
 	struct buf line = BUF_INIT;

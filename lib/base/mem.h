@@ -70,8 +70,8 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc));
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2), malloc));
 
 /*
- * n * size zeroed bytes for something a file asked for; NULL and *e filled when
- * that is more than limit bytes or memory is out.  The caller frees it.
+ * Return n * size zeroed bytes for something that a file asked for; NULL, with *e filled, if that is more
+ * than limit bytes, or without memory. The caller frees it.
  */
 void *mem_untrusted(uint64_t n, size_t size, uint64_t limit, struct err *e);
 

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Mixes all bits of x into all bits of the result (the finalizer of splitmix64); a bijection, 0 stays 0. */
+/* Mix all bits of x into all bits of the result (the finalizer of splitmix64); a bijection, 0 stays 0. */
 static inline uint64_t mix64(uint64_t x)
 {
 	x ^= x >> 30;

@@ -37,7 +37,7 @@ static char *old_name(const struct newfile *f)
 	return xasprintf("%s.old", f->at.name);
 }
 
-/* What PATH is moved to must be no input either. */
+/* Check that what PATH is renamed to is no input either. */
 static int check_old(const struct newfile *f, struct err *e)
 {
 	char *old = old_name(f);
@@ -87,7 +87,7 @@ static int open_descriptor(struct newfile *f, int fd, struct err *e)
 	return r ? r : f->fd < 0 ? err_errno(e, "%s", f->path) : 0;
 }
 
-/* A device or a pipe. */
+/* Open a device or a pipe. */
 static int open_special(struct newfile *f, struct err *e)
 {
 	struct stat st;

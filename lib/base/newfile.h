@@ -36,11 +36,11 @@ struct newfile {
 	bool regular;		/* it was made here, and can be cut back */
 };
 
-/* path "-" is standard output. What is left behind after a failure is nothing. */
+/* Create a file; path "-" is standard output. A failure leaves nothing behind. */
 int newfile_open(struct newfile *f, const char *path, const struct newfile_opts *o, struct err *e);
-/* Another name in the same folder than that it was opened with. */
+/* Use another name in the same folder than the one it was opened with. */
 void newfile_rename(struct newfile *f, const char *name);
-/* The file takes its name; what is written later is appended. */
+/* Give the file its name; what is written later is appended. */
 int newfile_commit(struct newfile *f, struct err *e);
 /* Closes it, which can fail as writing does, and commits it unless that has been done. */
 int newfile_close(struct newfile *f, struct err *e);

@@ -57,7 +57,7 @@ static const struct opt *find_name(const struct opt *table, const char *name, si
 	return NULL;
 }
 
-/* The flag that name turns off: "no-x" the flag x, "x" the flag no-x. */
+/* Return the flag that name turns off: "no-x" the flag x, "x" the flag no-x. */
 static const struct opt *find_negated(const struct opt *table, const char *name, size_t len)
 {
 	const struct opt *o;
@@ -112,7 +112,7 @@ const char *opt_word(const struct opt *o, unsigned int *i)
 	return word;
 }
 
-/* s NULL: the first word. */
+/* Parse a word; s NULL: the first. */
 static int parse_word(const struct opt *o, const char *s, int *v, struct err *e)
 {
 	struct near n = near_init(s ? s : "");
@@ -201,7 +201,7 @@ struct parser {
 	const struct opt *mode;	/* the mode switch that was given last; NULL: none */
 };
 
-/* One field has one mode: which of two was meant is not known. */
+/* Check that a field gets one mode: which of two was meant is not known. */
 static int opt_choose(struct parser *p, const struct opt *o, struct err *e)
 {
 	const struct opt *m = p->mode;
@@ -395,7 +395,7 @@ int opt_parse(const struct opt *table, void *opts, int argc, char **argv, bool s
 		p.next++;
 		r = word[1] == '-' ? parse_long(&p, word + 2, e) : parse_letters(&p, word, e);
 	}
-	/* What is left are operands too; options were read, so their places can be reused. */
+	/* operands that follow options reuse the places of these */
 	for (i = p.next; !r && i < argc; i++)
 		operands[nr++] = argv[i];
 	if (!r && nr)

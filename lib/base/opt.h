@@ -138,7 +138,7 @@ int opt_parse(const struct opt *table, void *opts, int argc, char **argv, bool s
 int opt_list_add(struct opt_list *l, const char *s, struct err *e);
 /* Frees what opt_parse() allocated in *opts (lists). */
 void opt_release(const struct opt *table, void *opts);
-/* The first row whose field does not have its default; NULL: all have. */
+/* Return the first row whose field does not have its default; NULL: all have. */
 const struct opt *opt_changed(const struct opt *table, const void *opts);
 
 /* Tables joined to one; each fills a struct of its own, and all structs are in one block of memory. */
@@ -168,7 +168,7 @@ const char *opt_word(const struct opt *o, unsigned int *i);
 /* Parse a number or a duration as options accept it; the whole string must be used. */
 int opt_parse_u64(const char *s, uint64_t *v, struct err *e);
 int opt_parse_time(const char *s, uint64_t *ns, struct err *e);
-/* As opt_parse_time() takes it, in the largest unit that it is a multiple of. */
+/* Append a time for opt_parse_time(), in the largest unit of which it is a multiple. */
 void opt_put_time(struct buf *b, uint64_t ns);
 int opt_parse_size(const char *s, uint64_t *bytes, struct err *e);
 
@@ -177,7 +177,7 @@ void opt_print_help(const struct opt *table, FILE *out);
 void opt_print_synopsis(const struct opt *table, FILE *out);
 /* Print one option word per line (--pid=, --kernel, --no-kernel, -p ...), for completions. */
 void opt_print_words(const struct opt *table, FILE *out);
-/* A letter or name used twice, a default that does not parse, missing help: -EINVAL. */
+/* Check for a letter or name used twice, a default that does not parse, and missing help: -EINVAL. */
 int opt_check(const struct opt *table, struct err *e);
 
 #endif

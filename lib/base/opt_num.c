@@ -85,8 +85,8 @@ static int parse_hex(const struct number *n, const char *s, uint64_t *v, struct 
 }
 
 /*
- * The result is exact: the whole part and the decimals, an integer over a power of ten, are each
- * multiplied by the unit.
+ * Parse exactly: the whole part and the decimals, an integer over a power of ten, are each multiplied by the
+ * unit.
  */
 static int parse_number(const struct number *n, const char *s, uint64_t *v, struct err *e)
 {

@@ -22,7 +22,7 @@ static bool takes_arg(const struct opt *o)
 	return o->type != OPT_TYPE_FLAG && o->type != OPT_TYPE_SET;
 }
 
-/* The argument as help shows it: "<pid>", "(tsc|mono)", "<event>[,...]". */
+/* Append the argument as help shows it: "<pid>", "(tsc|mono)", "<event>[,...]". */
 static void add_arg(struct buf *b, const struct opt *o)
 {
 	const char *word, *sep = "(";
@@ -37,7 +37,7 @@ static void add_arg(struct buf *b, const struct opt *o)
 	}
 }
 
-/* A flag that is on: what one will want is to turn it off. */
+/* Return whether it is a flag that is on, which users will want to turn off. */
 static bool opt_is_on(const struct opt *o)
 {
 	return o->type == OPT_TYPE_FLAG && o->def;
@@ -86,7 +86,7 @@ static void print_wrapped(const char *text, FILE *out)
 	putc('\n', out);
 }
 
-/* An option whose list of words is long goes on in further lines. Returns the column behind it. */
+/* Print an option; one with a long list of words continues in further lines. Returns the column after it. */
 static size_t print_option(const struct buf *b, FILE *out)
 {
 	const char *s = b->data;
@@ -147,7 +147,7 @@ static size_t switch_offset(const struct opt *o)
 	return o->sets ? o->sets_offset : o->type == OPT_TYPE_SET ? o->offset : SIZE_MAX;
 }
 
-/* Rows after o that set the same field to other values are its alternatives. */
+/* Return whether o sets the same field as prev to another value. */
 static bool is_alternative(const struct opt *o, const struct opt *prev)
 {
 	return prev && switch_offset(o) != SIZE_MAX && switch_offset(o) == switch_offset(prev);

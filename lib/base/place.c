@@ -66,7 +66,7 @@ static int place_enter(struct place *p, const char *name, const struct way *w, s
 	return 0;
 }
 
-/* The descriptor of ours that a link of /proc/.../fd stands for, or -1. */
+/* Return our descriptor that a link of /proc/.../fd stands for, or -1. */
 static int own_descriptor(const struct place *p)
 {
 	char *end;
@@ -79,7 +79,7 @@ static int own_descriptor(const struct place *p)
 	return n;
 }
 
-/* What the link says comes before what is left of the path. */
+/* Follow a link: its content comes before the rest of the path. */
 static int place_follow_link(struct place *p, struct way *w, struct err *e)
 {
 	char to[PATH_MAX], *rest;

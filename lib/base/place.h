@@ -24,12 +24,14 @@ struct place {
 	int descriptor;			/* the path names this open file of ours, as /dev/stdout; -1: none */
 };
 
-/* from: the folder where a path begins that does not begin with '/'; AT_FDCWD: the working one. */
+/*
+ * Find a place; from: the folder where a path begins that does not begin with '/'; AT_FDCWD: the working one.
+ */
 int place_find(struct place *p, int from, const char *path, struct err *e);
-/* Of a folder that is to be used: if path itself is a link, that is the place. A '/' may be at its end. */
+/* Find a folder that is to be used: if path itself is a link, that is the place. It may end in '/'. */
 int place_find_folder(struct place *p, int from, const char *path, struct err *e);
 void place_release(struct place *p);
-/* Could another user than those above have put this there? */
+/* Return whether another user than those above could have put this there. */
 bool place_is_planted(const struct place *p);
 
 /*

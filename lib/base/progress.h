@@ -16,12 +16,12 @@ struct progress {
 	bool shown;
 };
 
-/* false, for --quiet: no line ever. */
+/* Allow progress lines, or with false, for --quiet, none at all. */
 void progress_allow(bool allow);
 void progress_start(struct progress *p, const char *what, uint64_t total);
-/* May be called once per chunk; it reads the clock each time. */
+/* Show progress; may be called once per chunk, and reads the clock each time. */
 void progress_update(struct progress *p, uint64_t done);
-/* The same with a text in place of a number. */
+/* Do the same with a text in place of a number. */
 void progress_text(struct progress *p, const char *text);
 void progress_end(struct progress *p);
 

@@ -13,14 +13,11 @@
 #include "base/buf.h"
 #include "base/span.h"
 
-/* An integer of any size but fixed; also an enum, and a bool. */
+/* Append an integer of any size but fixed; also an enum, or a bool. */
 void protobuf_number(struct buf *b, unsigned int field, uint64_t v);
 void protobuf_fixed64(struct buf *b, unsigned int field, uint64_t v);
 void protobuf_bytes(struct buf *b, unsigned int field, const void *data, size_t len);
-/*
- * What is in part becomes a field of b, also if it is nothing: a message, a packed list; part is empty
- * after.
- */
+/* Append part, even an empty one, as a field of b, such as a message or a packed list; then empty it. */
 void protobuf_part(struct buf *b, unsigned int field, struct buf *part);
 
 enum protobuf_wire { PROTOBUF_VARINT, PROTOBUF_64, PROTOBUF_BYTES, PROTOBUF_32 = 5 };

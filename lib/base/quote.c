@@ -62,7 +62,10 @@ size_t utf8_from_java(char *s, size_t len)
 	return to;
 }
 
-/* Controls, separators of lines and paragraphs, and marks of direction (embeddings, overrides, isolates). */
+/*
+ * Return whether it is a control, a separator of lines or paragraphs, or a mark of direction (embeddings,
+ * overrides, isolates).
+ */
 static bool is_control(uint32_t cp)
 {
 	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x2028 && cp <= 0x202e) ||
@@ -96,7 +99,7 @@ static inline bool is_char_of(char c, const char *set)
 	return false;
 }
 
-/* How much of s is printable ASCII, as names mostly are. */
+/* Return how much of s is printable ASCII, as names mostly are. */
 static inline size_t ascii_len(const char *s, size_t len, const char *but)
 {
 	size_t n = 0;
@@ -214,7 +217,10 @@ static size_t digits(const char *s, size_t len)
 	return n;
 }
 
-/* A sign, digits, a fraction, an exponent; or the dash that stands for nothing. */
+/*
+ * Return whether it is a number: a sign, digits, a fraction, an exponent; or the dash that stands for
+ * nothing.
+ */
 static bool quote_is_number(const char *s, size_t len)
 {
 	size_t at = *s == '-' || *s == '+', n = digits(s + at, len - at);

@@ -28,11 +28,14 @@ size_t quote_plain_len(const char *s, size_t len);
 
 /* Appends s; a backslash stays a backslash. */
 void quote_add(struct buf *b, const char *s);
-/* The same for len bytes; each of the characters in also gets a backslash. b->data is a string afterwards. */
+/*
+ * Do the same for len bytes, with a backslash before each of the characters in also. b->data is a string
+ * afterwards.
+ */
 void quote_add_also(struct buf *b, const char *s, size_t len, const char *also);
 /* Appends s without the escapes of quote_add_also(); false, with nothing appended, when it has others. */
 bool quote_undo(struct buf *b, const char *s, size_t len, const char *also);
-/* s itself when it needs no escapes, else the escaped copy in scratch. */
+/* Return s itself if it needs no escapes, else the escaped copy in scratch. */
 const char *quote_str(struct buf *scratch, const char *s);
 void quote_print(const char *s, FILE *out);
 /* Appends s as text of XML, in an element or an attribute: as quote_add() does, with &lt; and the like. */

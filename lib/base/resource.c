@@ -48,7 +48,7 @@ static const char *own_key(const char *key)
 	return !strcmp(key, "service.name") ? "service" : !strcmp(key, "service.version") ? "version" : key;
 }
 
-/* Where a process is, the kernel says. */
+/* Return whether the key is one that arcprof takes from the kernel. */
 static bool is_own_attribute(const char *key)
 {
 	return !strcmp(key, LABEL_CGROUP) || !strcmp(key, LABEL_CONTAINER);
@@ -91,7 +91,7 @@ static const char *environment_value(const char *entry, size_t len, const char *
 	return is_it ? entry + n + 1 : NULL;
 }
 
-/* The value of that variable of all; NULL: it is not there. */
+/* Return the value of a variable, NULL if it is missing. */
 static const char *resource_find(const char *environment, size_t len, const char *name, size_t *value_len)
 {
 	const char *end = environment + len, *entry, *next, *value;
@@ -108,7 +108,7 @@ static const char *resource_find(const char *environment, size_t len, const char
 	return NULL;
 }
 
-/* Kubernetes gives each pod the address of its own server, and its name as that of its host. */
+/* Add the pod: Kubernetes gives each pod the address of its own server, and its name as that of its host. */
 static void add_pod(struct attributes *a, const char *environment, size_t len)
 {
 	struct buf name = BUF_INIT;

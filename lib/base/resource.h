@@ -22,7 +22,7 @@
  */
 void resource_parse(const char *environment, size_t len, bool own_host, struct buf *labels);
 
-/* The same of a running process; nothing if its environment cannot be read. */
+/* Add the labels of a running process; none if its environment cannot be read. */
 void resource_of(int pid, struct buf *labels);
 
 #endif

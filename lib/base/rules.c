@@ -259,7 +259,7 @@ static char plain(char c)
 	return c == '/' ? '.' : c;
 }
 
-/* It is enough to come back to one place, the last '*' seen. */
+/* Match by returning to the last '*' seen, which suffices. */
 static bool pattern_matches(const char *p, const char *s)
 {
 	const char *star = NULL, *mark = s;

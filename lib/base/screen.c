@@ -129,7 +129,7 @@ int screen_open(struct err *e)
 	return 0;
 }
 
-/* What was said meanwhile. */
+/* Print the messages of the time meanwhile. */
 static void show_messages(void)
 {
 	char piece[4096];

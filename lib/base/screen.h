@@ -22,21 +22,21 @@ enum screen_key {		/* beside characters */
 	KEY_BACKSPACE, KEY_ENTER, KEY_LEFT, KEY_RIGHT, KEY_BOTTOM,
 };
 
-/* Are stdin and stdout a terminal that can show one? */
+/* Return whether stdin and stdout are a terminal that can show one. */
 bool screen_possible(void);
 int screen_open(struct err *e);
-/* Nothing when it is not open. */
+/* Close the screen, if it is open. */
 void screen_close(void);
 /* Return a descriptor that is readable when a key was pressed. */
 int screen_fd(void);
-/* The terminal, to write to. */
+/* Return the terminal, for writing. */
 int screen_terminal(void);
 void screen_size(int *rows, int *columns);
 /* Return whether the size changed, or the screen was away, since the last call. */
 bool screen_is_stale(void);
-/* Lines of text, what is too long for them is cut off by the terminal; borrowed. */
+/* Draw lines of text, which is borrowed; the terminal cuts lines that are too long. */
 void screen_draw(const struct buf *text);
-/* The next key, KEY_NONE: there is none yet. Ctrl-Z is none: it stops the process. */
+/* Return the next key, KEY_NONE if there is none yet. Ctrl-Z is none: it stops the process. */
 int screen_key(void);
 
 #endif

@@ -32,7 +32,7 @@ static bool is_of_name(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* The name that ends before an equals sign. */
+/* Return whether the name before an equals sign is that of a secret. */
 static bool is_secret_value(const char *arg, const char *equals)
 {
 	const char *name = equals;

@@ -54,7 +54,7 @@ static inline uint16_t span_u16(struct span *s) { return span_le(s, 2); }
 static inline uint32_t span_u32(struct span *s) { return span_le(s, 4); }
 static inline uint64_t span_u64(struct span *s) { return span_le(s, 8); }
 
-/* LEB128, at most ten bytes. */
+/* Read LEB128, at most ten bytes. */
 static inline uint64_t span_varint(struct span *s)
 {
 	uint64_t v = 0;

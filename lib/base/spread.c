@@ -33,7 +33,7 @@ static unsigned int bin_of(uint64_t value)
 	return low;
 }
 
-/* How far the values of an octave are shifted to be steps. */
+/* Return how far the values of an octave are shifted to be steps. */
 static unsigned int octave_of(uint64_t value)
 {
 	return value < SPREAD_STEPS ? 0 : 63 - __builtin_clzll(value) - 5;

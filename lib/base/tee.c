@@ -13,7 +13,7 @@ static void tee_note_error(struct tee *t, int code)
 		t->code = code;
 }
 
-/* Both get every byte, whatever becomes of the other. */
+/* Write every byte to both, even if one fails. */
 static ssize_t write_both(void *cookie, const char *p, size_t len)
 {
 	struct tee *t = cookie;

@@ -15,7 +15,7 @@ struct tee {
 	int code;		/* errno value of the first write to the file that failed, or 0 */
 };
 
-/* path NULL: stdout alone.  An existing file is replaced as soon as something is written. */
+/* Open a stream; path NULL: stdout alone. An existing file is replaced as soon as something is written. */
 int tee_open(struct tee *t, const char *path, struct err *e);
 /*
  * Sends on what was written.  A failure of the file is kept for tee_close(), one of stdout in

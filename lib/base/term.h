@@ -19,7 +19,7 @@ enum term_style {
 /* Call first; NO_COLOR and TERM=dumb turn AUTO into NEVER. */
 void term_setup(enum term_color color);
 bool term_is_tty(void);
-/* Columns; 0 when stdout is not a terminal (then nothing is cut or wrapped to fit). */
+/* Return the number of columns; 0 if stdout is not a terminal (then nothing is cut or wrapped to fit). */
 int term_width(void);
 /* Return the escape sequence that switches to the style, "" without colours; TERM_PLAIN ends it. */
 const char *term_style(enum term_style s);
