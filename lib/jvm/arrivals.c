@@ -17,7 +17,7 @@ static struct arrival *arrivals_find(struct arrivals *a, uint32_t tid)
 	return NULL;
 }
 
-/* A look lists each thread once, in an order that stays: one that this look has listed begins the next. */
+/* A look lists each thread once, in a fixed order: one that it has already listed begins the next look. */
 void arrivals_runs(struct arrivals *a, uint32_t tid)
 {
 	struct arrival *x = arrivals_find(a, tid);

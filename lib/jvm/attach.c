@@ -71,7 +71,10 @@ static int attach_hold(struct attach *a, int pid, struct err *e)
 		       err_set(e, ESRCH, "no process %d", pid) : err_errno(e, "process %d: pidfd_open", pid);
 }
 
-/* The folder of a process that was reaped is empty; before that its state is behind its name in stat. */
+/*
+ * Return whether the process has ended: the folder of a reaped one is empty; before that its state follows
+ * its name in stat.
+ */
 static bool attach_has_ended(const struct attach *a)
 {
 	int fd = openat(a->pidfd, "stat", O_RDONLY | O_CLOEXEC);
@@ -129,7 +132,7 @@ static void become(uid_t uid, gid_t gid)
 		return;		/* the JVM will turn us away, and that is told */
 }
 
-/* It answers to its own user only, and on Linux goes by who we are when we connect. */
+/* Connect as the user: the JVM answers to its own user only, which on Linux is who we are when we connect. */
 static int connect_as_its_user(const struct attach *a, int fd, const char *name)
 {
 	uid_t uid = geteuid();
@@ -145,7 +148,10 @@ static int connect_as_its_user(const struct attach *a, int fd, const char *name)
 	return r;
 }
 
-/* The socket's name may be left from a process before it, or made by somebody else. */
+/*
+ * Return whether the socket is the JVM's own: the name may be left from an earlier process, or made by
+ * somebody else.
+ */
 static bool is_its_own(const struct attach *a, int fd)
 {
 	struct ucred cred;
@@ -176,8 +182,8 @@ static struct foreign_user its_user(const struct attach *a)
 }
 
 /*
- * The JVM looks at whose it is. Its folder is any, so the file is made with no more rights than the
- * JVM has.
+ * Make the file that the JVM waits for, whose owner it checks. Its folder may be any, so the file is made
+ * with no more rights than the JVM has.
  */
 static bool make_trigger(struct attach *a, int dir)
 {
@@ -252,8 +258,8 @@ static int wait_until_it_takes_signals(struct attach *a, struct err *e)
 }
 
 /*
- * The pidfd was there before all checks: the signal reaches no other process.  Where signals through it are
- * refused, the number would have to be given away since the look before.
+ * Send the signal. The pidfd was opened before all checks, so it reaches no other process. Where signals
+ * through it are refused, the number would have to be reused since the last check.
  */
 static int send_quit(const struct attach *a)
 {
@@ -339,7 +345,7 @@ static int read_reply(struct attach *a, struct buf *reply, struct err *e)
 	return r;
 }
 
-/* The first line of what the JVM says beside numbers. */
+/* Set the error from the first line with text in the JVM's answer. */
 static int attach_explain(const struct attach *a, const char *text, struct err *e)
 {
 	if (strstr(text, "ynamic agent loading is not enabled")) {
@@ -381,7 +387,10 @@ static int ask_once(struct attach *a, struct buf *reply, struct err *e)
 	return r ? r : read_reply(a, reply, e);
 }
 
-/* JDK 25 listens before it takes agents. Answers to other commands may have any text. */
+/*
+ * Return whether to try again: JDK 25 listens before it accepts agents. Answers to other commands may have
+ * any text.
+ */
 static bool attach_is_early(const struct attach *a, struct buf *reply)
 {
 	if (strcmp(a->words[0], "load"))

@@ -18,7 +18,7 @@ enum attach_serves {
 	ATTACH_STOPS,		/* there is nothing to wait for any more */
 };
 
-/* Called every few ms while the JVM loads the agent, which may want answers from us meanwhile. */
+/* called every few ms while the JVM loads the agent, which may need answers from us meanwhile */
 typedef enum attach_serves (*attach_serve_fn)(void *ctx);
 
 /*

@@ -34,7 +34,7 @@ static void compile_hand_over(struct compiles *c, struct compile *x, compiles_fn
 	free(last.what);
 }
 
-/* Why, the JVM does not log. */
+/* Give up a compilation; the JVM does not log why. */
 static void compile_give_up(struct compiles *c, struct compile *x, compiles_fn *event, void *ctx)
 {
 	static const char why[] = "no code installed";
@@ -76,7 +76,7 @@ static bool is_compile_name(const struct jvm_event *e, const char *name, size_t 
 	       !memcmp(name + cls + 1, colons + 2, method) && name[cls + 1 + method] == '(';
 }
 
-/* Without tiers, the line of the begin has none. */
+/* Return whether it is the installed code's; without tiers, the first line has none. */
 static bool is_installed(const struct jvm_event *e, const struct installed *i)
 {
 	bool osr = e->cause_len > 0;

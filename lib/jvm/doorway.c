@@ -98,7 +98,7 @@ static int random_name(char *out, size_t size, const char *prefix, size_t nr_wor
 }
 
 /*
- * Another recorder may take a folder for stale between its making and its locking: then it is gone
+ * Make the folder. Another recorder may take it for stale between its making and its locking: then it is gone
  * when we have the lock.
  */
 static int doorway_make_folder(struct doorway *d)
@@ -127,7 +127,7 @@ static int doorway_make_folder(struct doorway *d)
 	return r;
 }
 
-/* Bound by one name and renamed to another: the kernel's list of sockets shows the first. */
+/* Make the socket, bound to one name and renamed to another: the kernel's list of sockets shows the first. */
 static int make_socket(struct doorway *d, mode_t mode)
 {
 	int r = random_name(d->name, sizeof(d->name), "", 2);
@@ -187,7 +187,7 @@ int doorway_open(struct doorway *d, struct err *e)
 	return err_set(e, -first, "cannot make a socket in /tmp: %s", strerror(-first));
 }
 
-/* As long as the folder is ours alone to go into. */
+/* Make the key, while only we can enter the folder. */
 static int doorway_make_key(struct doorway *d)
 {
 	int fd, r = 0;

@@ -36,7 +36,7 @@ static inline char *jvm_put_text(char *d, const char *p, uint32_t len)
 	return d + sizeof(len) + len;
 }
 
-/* NULL leaves room for the bytes. */
+/* Append bytes; p NULL leaves room for them. */
 static inline char *jvm_put_bytes(char *d, const void *p, uint32_t len)
 {
 	__builtin_memcpy(d, &len, sizeof(len));

@@ -85,7 +85,7 @@ static void take_vm_entry(void *ctx, const struct vmstructs_entry *e)
 	}
 }
 
-/* JDK 8, which has one code heap, says the version of HotSpot. */
+/* Return the version of the JDK; JDK 8, which has one code heap, reports that of HotSpot. */
 static int jdk_of(const struct looking *l)
 {
 	uint32_t major = l->major ? vmstructs_half(l->v, l->major) : 0;

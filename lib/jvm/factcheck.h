@@ -40,13 +40,13 @@ struct facts_of {			/* a feature, as facttable.h has it */
 };
 extern const struct facts_of facts_of[FACTS_NR];
 
-/* facts_release() also after an error. The rows are in the order of the table. */
+/* Look up the facts, in the order of the table. facts_release() must be called also on failure. */
 int facts_look(struct facts *f, int pid, struct err *e);
 void facts_release(struct facts *f);
 
 /*
- * A fact begins with row i; *found is the first of its rows that was found, NULL: none. Returns the row with
- * which the next one begins.
+ * Return the row with which the next fact begins; row i begins one. *found: the first of its rows that was
+ * found, NULL: none.
  */
 size_t facts_next(const struct facts *f, size_t i, const struct fact **found);
 /* Return the first fact that a feature lacks, optional ones and those of another JDK aside, or NULL. */

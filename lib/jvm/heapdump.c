@@ -64,7 +64,7 @@ static void remove_place(struct place *p)
 		close(p->tmp);
 }
 
-/* As much as there is when the JVM has said that it is done: its user may go on writing. */
+/* Copy what exists when the JVM reports the end: its user may go on writing. */
 static int heapdump_copy(int from, int out, struct err *e)
 {
 	enum { PIECE = 16 << 20 };
@@ -98,7 +98,7 @@ static int heapdump_ask(const struct place *p, int pid, bool live, struct err *e
 
 /* --- the roster --- */
 
-/* Our agent is in the process: nothing needs to be loaded that is not there. */
+/* Return whether our agent is in the process, so that nothing new needs to be loaded. */
 static bool has_agent(int pid)
 {
 	struct buf name = BUF_INIT;
@@ -119,7 +119,7 @@ static bool has_agent(int pid)
 	return found;
 }
 
-/* A line "return code: N" follows the attach protocol's own. */
+/* Check the line "return code: N", which follows that of the attach protocol. */
 static int check_answer(int pid, const char *reply, struct err *e)
 {
 	static const char code[] = "return code: ";

@@ -19,8 +19,8 @@ struct heapdump_opts {
 };
 
 /*
- * Writes a dump of the JVM's heap to the descriptor out. The JVM, which stands still meanwhile, writes it
- * into its /tmp, from where it is copied; nothing is left there.
+ * Write a dump of the JVM's heap to the descriptor out. The JVM, which stands still meanwhile, writes it into
+ * its /tmp, from where it is copied; nothing is left there.
  */
 int heapdump(int pid, const struct heapdump_opts *o, int out, struct err *e);
 

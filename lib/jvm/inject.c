@@ -45,7 +45,7 @@ static const struct image preloads[] = {
 };
 static const struct image empty32 = { preload_empty32, preload_empty32_end };
 
-/* NULL: it has none. */
+/* Return the build-id, NULL if there is none. */
 static const uint8_t *find_build_id(const struct image *im, size_t *len)
 {
 	const Elf64_Ehdr *eh = (const void *)im->data;
@@ -112,8 +112,8 @@ void inject_build_id(struct buf *b)
 }
 
 /*
- * The folder name in parent, made if need be: its user's (NULL: ours), who alone may write, and
- * with mode searchable by everyone who may run such JVMs. -1: there is none.
+ * Open the folder name in parent, made if need be. It must be its user's (NULL: ours), writable only by that
+ * user, and with mode searchable by everyone who may run such JVMs. -1: there is none.
  */
 static int inject_open_folder(int parent, const char *name, mode_t mode, const struct foreign_user *u)
 {
@@ -152,7 +152,7 @@ static bool same_content(int fd, const struct image *im)
 	return !n && at == want;
 }
 
-/* Where executable mappings are refused (noexec), a JVM could not load it either. */
+/* Return whether executable mappings are allowed: on a noexec mount, a JVM could not load it either. */
 static bool executable(int fd)
 {
 	void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
@@ -200,7 +200,7 @@ static bool place_file(int dir, const char *name, const struct image *im, const 
 	return good_file(dir, name, im, u) || (write_file(dir, name, im, u) && good_file(dir, name, im, u));
 }
 
-/* Characters that end a path in LD_PRELOAD or in -agentpath. */
+/* Return whether the path lacks characters that end a path in LD_PRELOAD or in -agentpath. */
 static bool is_plain(const char *path)
 {
 	return !strpbrk(path, " \t\n:;$=");
@@ -213,7 +213,7 @@ struct folder {
 	mode_t mode;
 };
 
-/* The image in the folder; else nothing is added to *path. */
+/* Place the image in the folder and append its path; on failure *path is unchanged. */
 static bool place_in(const struct image *im, const struct folder *f, const struct foreign_user *u,
 		     struct buf *path)
 {
@@ -234,7 +234,10 @@ static bool place_in(const struct image *im, const struct folder *f, const struc
 	return placed;
 }
 
-/* Among our own files, where others may have put links. make: the folder parent, if it is missing. */
+/*
+ * Place the image among our own files, where others may have put links. make: create the folder parent, if it
+ * is missing.
+ */
 static bool place_below(const struct image *im, const char *parent, bool make, const char *name, mode_t mode,
 			struct buf *path)
 {
@@ -267,7 +270,9 @@ static bool place_at_home(const struct image *im, struct buf *path)
 	return placed;
 }
 
-/* Where the folders that last may not be written, or others have taken our name in them. */
+/*
+ * Place the image elsewhere, if the lasting folders are not writable, or others have taken our name in them.
+ */
 static bool place_elsewhere(const struct image *im, const char *ours, struct buf *path)
 {
 	const char *const folders[] = { "/dev/shm", getenv("TMPDIR"), getenv("XDG_RUNTIME_DIR"), "/tmp" };

@@ -13,7 +13,7 @@
 bool inject_possible(void);
 /* Return the agent's file; *len 0: there is none for this CPU. */
 const void *inject_agent_file(size_t *len);
-/* The build-id of that agent, in hex digits. */
+/* Append the build-id of that agent, in hex digits. */
 void inject_build_id(struct buf *b);
 
 /* Return whether a file with this build-id is one of those placed here. */
@@ -25,13 +25,12 @@ bool inject_is_ours(const uint8_t *build_id, size_t len);
 bool inject_calls_on(const uint8_t *build_id, size_t len);
 
 /*
- * Places the embedded agent in a file named by its build-id and appends the path to *path,
- * which has no blank, colon, '$' or '='.
- * The file is never removed: processes inherit its name.
+ * Place the embedded agent in a file named by its build-id, and append the path to *path, which has no blank,
+ * colon, '$' or '='. The file is never removed: processes inherit its name.
  */
 int inject_place(struct buf *path, struct err *e);
 /*
- * The same where process pid can open it: among our files, or if it has others, among those that it sees
+ * Place it where process pid can open it: among our files or, if it has others, among those that it sees
  * below root (foreign_root()), as its user; the path is as it sees it. memory: the library that samples
  * malloc(), in place of the agent.
  */

@@ -13,7 +13,7 @@
 #include "jvm/invitation.h"
 #include "jvm/invite.h"
 
-/* Of a module's data; what is longer has none of ours. */
+/* of a module's data; a longer one has none of ours */
 enum { MAX_BYTES = 16 << 20 };
 
 static bool read_memory(int pid, uint64_t addr, void *to, size_t len)
@@ -30,7 +30,10 @@ static bool write_memory(int pid, uint64_t addr, const void *from, size_t len)
 	return process_vm_writev(pid, &local, 1, &remote, 1, 0) == (ssize_t)len;
 }
 
-/* Only what points into the process's own data is followed, by the kernel, which refuses the rest. */
+/*
+ * Write the path. Only pointers into the process's own data are followed, by the kernel, which refuses
+ * others.
+ */
 static int write_invitation(int pid, uint64_t addr, const struct jvm_invitation *x, const char *path,
 			    struct err *e)
 {

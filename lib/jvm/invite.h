@@ -6,8 +6,8 @@
 #include "base/err.h"
 
 /*
- * Writes the socket's path where the process will look with its next mark; "": it is to forget one. -ENOENT:
- * the process has not loaded the library, -EBUSY: it works for another recorder, -EPERM: its memory cannot be
+ * Write the socket's path where the process reads it at its next mark; "": it should forget one. -ENOENT: the
+ * process has not loaded the library; -EBUSY: it works for another recorder; -EPERM: its memory cannot be
  * written.
  */
 int invite_process(int pid, const char *path, struct err *e);

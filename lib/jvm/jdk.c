@@ -16,7 +16,7 @@
 #include "base/span.h"
 #include "jvm/jdk.h"
 
-/* Value of KEY="value" in the file "release" of a JDK; the caller frees it. */
+/* Return the value of KEY="value" in the file "release" of a JDK, for the caller to free. */
 static char *release_value(const char *text, const char *key)
 {
 	size_t len = strlen(key);
@@ -95,7 +95,7 @@ static void add_below(struct jdk_list *l, const char *dir)
 	closedir(d);
 }
 
-/* The installation whose java the shell would find; follows the links of update-alternatives. */
+/* Add the installation whose java the shell would find, following the links of update-alternatives. */
 static void add_from_path(struct jdk_list *l)
 {
 	const char *p = getenv("PATH");

@@ -93,7 +93,7 @@ static bool is_question(enum load_step step)
 	return step == LOAD_ASKS || step == LOAD_SEARCHES || step == LOAD_GIVEN;
 }
 
-/* Bytes were given without a name: what the VM does next with a class, unasked, is done with that one. */
+/* Find the load whose bytes were given without a name: it is the one with which the VM continues. */
 static size_t find_nameless(struct loading_thread *t, const struct load_line *line)
 {
 	struct load *x = t->nr ? &t->loads[t->nr - 1] : NULL;
@@ -116,7 +116,7 @@ static size_t find_load(struct loading_thread *t, const struct load_line *line)
 	return find_nameless(t, line);
 }
 
-/* The outermost that came to nothing makes room, else the outermost. */
+/* Make room by dropping the outermost failed load, else the outermost. */
 static void loads_make_room(struct loading_thread *t)
 {
 	size_t i;
@@ -163,7 +163,7 @@ static void go_on(struct load *x, const struct load_line *line)
 	x->steps += line->step != LOAD_SEARCHES;
 }
 
-/* What was loaded within it is within the next one. */
+/* Drop load i; what was loaded within it belongs to the next outer one. */
 static void loads_give_up(struct loading_thread *t, size_t i)
 {
 	if (i)
@@ -171,7 +171,7 @@ static void loads_give_up(struct loading_thread *t, size_t i)
 	loads_forget(t, i);
 }
 
-/* i goes on, so those within it of which nothing does came to nothing. */
+/* Drop inactive loads within load i: as i continues, they have failed. */
 static void drop_within(struct loading_thread *t, size_t i)
 {
 	size_t k;
@@ -182,8 +182,8 @@ static void drop_within(struct loading_thread *t, size_t i)
 }
 
 /*
- * The thread is here now, so loaders that were further down its stack have returned, and found nothing. A
- * loader may define a class further up than it searched for it.
+ * Drop loads of loaders that have returned without finding anything, as the thread is here now, above them on
+ * its stack. A loader may define a class further up than it searched for it.
  */
 static void drop_returned(struct loading_thread *t, const struct load_line *line)
 {

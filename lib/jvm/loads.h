@@ -52,7 +52,7 @@ struct load_line {
 /* Hands over a JVM_EVENT_CLASS_TIME if a load ends with the line; its texts are good for the call. */
 void loads_take(struct loads *l, const struct load_line *line, void (*event)(void *ctx, struct jvm_event *e),
 		void *ctx);
-/* A stretch of the log is missing, or its end: forgets what goes on. */
+/* Forget open loads, as a stretch of the log is missing, or at its end. */
 void loads_release(struct loads *l);
 
 #endif

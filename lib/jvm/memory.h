@@ -36,9 +36,9 @@ struct memory_wait {
 };
 
 /*
- * In a JVM the agent takes the samples, with their Java frames, and tells of the waits: it finds this by the
- * address that the process told in HELLO, and enters functions. False: the agent cannot. A child of fork()
- * finds it empty.
+ * In a JVM the agent takes the samples, with their Java frames, and reports the waits. It finds this struct
+ * by the address that the process sent in HELLO, and sets the functions, which return false if the agent
+ * cannot. A child of fork() finds it empty.
  */
 struct memory_hook {
 	uint32_t magic, bytes;		/* JVM_PROTO_MAGIC, sizeof(struct memory_hook) */

@@ -50,7 +50,10 @@ static bool peer_slurp(int pid, const char *what, struct buf *b)
 	return !io_slurp(path, b) && b->len;
 }
 
-/* Clock ticks since boot: field 22 of stat, counted after the name, which may have any bytes; 0: unknown. */
+/*
+ * Return the start in clock ticks since boot: field 22 of stat, counted after the name, which may have any
+ * bytes; 0: unknown.
+ */
 static uint64_t start_ticks(int pid, struct buf *b)
 {
 	const char *at = peer_slurp(pid, "stat", b) ? strrchr(b->data, ')') : NULL;
@@ -62,8 +65,8 @@ static uint64_t start_ticks(int pid, struct buf *b)
 }
 
 /*
- * CLOCK_MONOTONIC does not count the machine's sleep, as ticks do. Read first, so that whatever
- * keeps us between the two makes a process older, never younger than it is.
+ * Convert to CLOCK_MONOTONIC, which does not count the machine's sleep, as ticks do. It is read first, so
+ * that a delay between the two makes a process older, never younger than it is.
  */
 static uint64_t mono_of(uint64_t ticks)
 {

@@ -27,7 +27,7 @@ static uint32_t perfdata_word(const uint8_t *data, size_t off)
 	return span_u32(&s);
 }
 
-/* Where the first entry would be; 0: these are no performance data. */
+/* Return where the first entry would be; 0: these are no performance data. */
 static size_t first(const uint8_t *data, size_t len)
 {
 	return len < PROLOGUE || perfdata_word(data, 0) != 0xc0c0feca ? 0 : perfdata_word(data, 24);
@@ -97,7 +97,7 @@ static bool perfdata_ends_with(const char *name, const char *end)
 	return len >= n && !strcmp(name + len - n, end);
 }
 
-/* Generations of the heap are 0 and 1; a collector that has none has 0 or 1 alone. */
+/* Return the rest of a name of a generation, 0 or 1; a collector without generations has only one of them. */
 static const char *heap_part(const char *name)
 {
 	static const char prefix[] = "sun.gc.generation.";

@@ -16,7 +16,7 @@
  */
 int perfdata_read(int pid, uid_t owner, const char *maps, struct buf *data);
 
-/* Whether the JVM lets itself be attached to; true also where it does not say. */
+/* Return whether the JVM can be attached to; true also if that is not known. */
 bool perfdata_allows_attach(const void *data, size_t len);
 
 /* Appends the value of that name, which is a text; false: there is none. */
@@ -26,7 +26,7 @@ struct perfdata_heap {
 	uint64_t used, committed;	/* bytes, as of the last garbage collection */
 };
 
-/* false: it does not say. */
+/* Read the heap's sizes; return false if there are none. */
 bool perfdata_heap(const void *data, size_t len, struct perfdata_heap *heap);
 
 #endif

@@ -293,7 +293,7 @@ struct jvm_rec {
 	uint32_t type;		/* enum jvm_rec_type; in a ring with the lap's stamp above 8 bits */
 };
 
-/* What the header of a record at position pos of a ring must have above its type. */
+/* Return what the header of a record at position pos of a ring must have above its type. */
 static inline uint32_t jvm_ring_stamp(uint64_t pos, uint64_t ring_bytes)
 {
 	return (uint32_t)(pos / ring_bytes + 1) << 8;
@@ -356,7 +356,7 @@ static inline uint32_t jvm_woken_doubled(uint32_t id)
 	return id & ((1u << JVM_DOUBLED_BITS) - 1);
 }
 
-/* The mean distance with which a sample of such a source was chosen. */
+/* Return the mean distance at which a sample of such a source was chosen. */
 static inline uint64_t jvm_doubled_interval(uint64_t interval, uint32_t doubled)
 {
 	return doubled ? (interval ? interval : 1) << doubled : interval;
@@ -433,7 +433,7 @@ enum jvm_frame_kind {
 	JVM_ROOT,		/* the thread's root as the recorder knows it stands here */
 };
 
-/* Why; the recorder turns these into its enum frame_mark. */
+/* why; the recorder turns these into its enum frame_mark */
 enum jvm_mark {
 	JVM_MARK_NOT_WALKABLE = 1,	/* no rule fits the frame */
 	JVM_MARK_INTERPRETER,		/* interpreter frame half built or half gone */

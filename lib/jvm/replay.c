@@ -9,7 +9,7 @@
 #include "jvm/replay.h"
 #include "jvm/server_priv.h"
 
-/* Its shared area exists but stays empty: messages to the agent go nowhere. */
+/* Its shared area exists but stays empty: messages to the agent are discarded. */
 struct jvm *jvm_replay_begin(struct jvm_server *s, int pid)
 {
 	struct jvm *j = xcalloc(1, sizeof(*j));
@@ -52,7 +52,7 @@ int jvm_replay_records(struct jvm *j, const void *data, size_t len, struct err *
 	return used < 0 ? (int)used : 0;
 }
 
-/* Lines go on from one piece to the next: the file that the reader of logs takes them from has them all. */
+/* Lines continue from one piece to the next: the file from which the log's reader takes them has them all. */
 int jvm_replay_vm_log(struct jvm *j, const void *data, size_t len, struct err *e)
 {
 	int r;

@@ -11,15 +11,15 @@
 #include "base/err.h"
 #include "jvm/server.h"
 
-/* hello() is called. NULL: out of memory or descriptors. It goes with the server. */
+/* Begin a JVM, which calls hello(). NULL: without memory or descriptors. The server releases it. */
 struct jvm *jvm_replay_begin(struct jvm_server *s, int pid);
 /* Set where the VM has its code. */
 void jvm_replay_code_cache(struct jvm *j, uint64_t lo, uint64_t hi);
-/* Whole records, 8-aligned. -EILSEQ: one contradicts itself, and those from there on were not looked at. */
+/* Process whole records, 8-aligned. -EILSEQ: one is invalid, and it and all after it were ignored. */
 int jvm_replay_records(struct jvm *j, const void *data, size_t len, struct err *e);
-/* A piece of what the VM logged. */
+/* Process a piece of the VM's log. */
 int jvm_replay_vm_log(struct jvm *j, const void *data, size_t len, struct err *e);
-/* It has said all: gone() follows when the server closes. */
+/* End the JVM: gone() follows when the server closes. */
 void jvm_replay_end(struct jvm *j);
 
 #endif

@@ -83,7 +83,7 @@ static void server_on_sample(void *ctx, const struct jvm_sample *v)
 		j->s->cb.sample(j->s->ctx, j, &sample);
 }
 
-/* Threads get the numbers that we know them by. */
+/* Translate threads to the numbers that we know. */
 static void translate_tids(struct jvm *j, enum jvm_rec_type type, union jvm_record *r)
 {
 	const struct wire_kind *k = &wire_kinds[type];
@@ -135,7 +135,7 @@ struct wire_sink jvm_sink(struct jvm *j)
 
 /* --- draining --- */
 
-/* What the JVM shares with us makes no sense: it is measured no further. */
+/* Drop a JVM whose shared data are invalid: it is not measured any more. */
 static void __attribute__((format(printf, 2, 3))) drop_jvm(struct jvm *j, const char *fmt, ...)
 {
 	char what[128];
@@ -152,8 +152,8 @@ static void __attribute__((format(printf, 2, 3))) drop_jvm(struct jvm *j, const 
 }
 
 /*
- * The log first, and of the rings what came before its end: what samples refer to is there. Not all of the
- * log: what is more than a drain's share waits.
+ * Drain the log first, and of the rings what came before its end, since samples refer to what is in the log.
+ * What exceeds a drain's share of it waits.
  */
 static void drain_log(struct jvm *j, bool all)
 {
@@ -194,7 +194,7 @@ static void drain_log(struct jvm *j, bool all)
 	}
 }
 
-/* One ring up to where it ended before the log was read, or to a record that is being written. */
+/* Drain a ring up to its end before the log was read, or to a record that is being written. */
 static void drain_ring(struct jvm *j, uint32_t i)
 {
 	struct jvm_server *s = j->s;
@@ -274,7 +274,7 @@ void jvm_drain_vmlog(struct jvm *j, bool all)
 		j->s->cb.lost(j->s->ctx, j, skipped);
 }
 
-/* The JVM writes to the next file, and no more to the one before. */
+/* Read the log's next file, to which the JVM writes from now on. */
 static void change_vmlog(struct jvm *j)
 {
 	jvm_drain_vmlog(j, true);
@@ -330,7 +330,7 @@ static bool send_msg(struct jvm *j, const struct jvm_msg *m, const int *fds, siz
 	return peer_send(j->sock, m, j->has_key ? &j->key : NULL, fds, nr_fds);
 }
 
-/* The area of call trees; -1 when there are none. */
+/* Make the area of call trees; -1: there is none. */
 static int callflow_area(struct jvm *j, bool program, struct jvm_msg *m)
 {
 	struct jvm_server *s = j->s;
@@ -434,7 +434,7 @@ static struct jvm *host_of(const struct jvm *j)
 	return h;
 }
 
-/* A program with libarcprof-hookit wants trees and nothing else. */
+/* Set up a program with libarcprof-hookit, which needs trees and nothing else. */
 static bool set_up_program(struct jvm *j)
 {
 	struct jvm_msg m = { .type = JVM_MSG_SETUP };
@@ -455,7 +455,7 @@ static bool set_up_program(struct jvm *j)
 	return ok;
 }
 
-/* Rings for marks and labels, if they are recorded. */
+/* Set up rings for marks and labels, if they are recorded. */
 static bool set_up_marks(struct jvm *j)
 {
 	struct jvm_server *s = j->s;
@@ -487,8 +487,8 @@ static bool answer_jvm(struct jvm *j, uint64_t addr)
 }
 
 /*
- * A program whose native memory or locks are looked at: it closes the socket when it has the area, and ends
- * when its process does.
+ * Set up a program whose native memory or locks are recorded: it closes the socket when it has the area, and
+ * ends with its process.
  */
 static bool set_up_memory(struct jvm *j)
 {
@@ -511,7 +511,7 @@ static bool set_up_memory(struct jvm *j)
 static void read_jvm(struct jvm *j);
 static void drain_process(struct jvm_server *s, int pid);
 
-/* The process is another program now: what the one before left is complete. */
+/* End the earlier program of a process, which is another one now: what it left is complete. */
 static void end_earlier_program(struct jvm *j)
 {
 	struct jvm *o;
@@ -525,8 +525,8 @@ static void end_earlier_program(struct jvm *j)
 }
 
 /*
- * The process has an agent's area already. It may have become another program, and the end of that one
- * is still unread.
+ * Return whether the process already has an agent's area. It may have become another program, and the end of
+ * the old one be still unread.
  */
 static bool has_area(const struct jvm *j)
 {
@@ -586,8 +586,8 @@ bool jvm_has_wall_maps(const struct jvm *j)
 }
 
 /*
- * A VM goes on with its log while the kinds of events in it stay the same. A file of the last change that
- * was not taken yet is too late.
+ * Send a change. A VM keeps its log while the kinds of events in it stay the same. The file of the last
+ * change is useless if it was not taken yet.
  */
 static bool send_change(struct jvm *j)
 {
@@ -636,7 +636,7 @@ size_t jvm_server_nr_unchanged(const struct jvm_server *s)
 	return nr;
 }
 
-/* The JVM starts, or goes on. */
+/* Let the JVM start, or continue. */
 static bool let_jvm_go(struct jvm *j, bool sample)
 {
 	const struct jvm_server *s = j->s;
@@ -706,7 +706,7 @@ static void drain_process(struct jvm_server *s, int pid)
 			drain_jvm(j, true);
 }
 
-/* The head of a message is the same in all versions. */
+/* Count a refused peer; the head of a message is the same in all versions. */
 static void count_foreign(struct jvm_refusals *r, uint32_t flags)
 {
 	if (flags & JVM_PROGRAM)
@@ -778,7 +778,10 @@ static void bury_dead(struct jvm_server *s)
 	}
 }
 
-/* Root measures everybody's JVMs; others only their own. only: 0, or the one process that may connect. */
+/*
+ * Return whether a peer may connect: root measures all JVMs, others only their own. only: 0, or the one
+ * process that may.
+ */
 static bool is_welcome(const struct jvm_server *s, const struct peer *p, int only)
 {
 	if (geteuid() && p->uid != geteuid())
@@ -824,7 +827,7 @@ static bool add_jvm(struct jvm_server *s, int fd, const struct peer *p, const st
 	return true;
 }
 
-/* only: 0, or the one process that may come through this door; it must have the door's key. */
+/* Accept a connection. only: 0, or the one process that may use this door; it must have the door's key. */
 static void accept_jvm(struct jvm_server *s, const struct doorway *door, int only)
 {
 	int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
@@ -844,7 +847,7 @@ static void accept_jvm(struct jvm_server *s, const struct doorway *door, int onl
 	close(fd);
 }
 
-/* Who connects and says nothing is not waited for. */
+/* Close connections whose peers send nothing. */
 static void dismiss_silent(struct jvm_server *s)
 {
 	uint64_t now = clock_mono_ns();
@@ -913,7 +916,9 @@ static enum attach_serves serve_attaching(void *ctx)
 	return find_running(s, s->attaching) ? ATTACH_TALKS : ATTACH_WAITS;
 }
 
-/* Has the JVM load the library that samples its malloc(), which connects by itself; before the agent does. */
+/*
+ * Have the JVM load the library that samples its malloc(), which connects by itself; before the agent does.
+ */
 static int attach_memory(struct jvm_server *s, const struct target *t, const char *file, const char *option,
 			 struct err *e)
 {
@@ -922,7 +927,7 @@ static int attach_memory(struct jvm_server *s, const struct target *t, const cha
 	return !r || !*option ? r : err_wrap(e, "its native memory");
 }
 
-/* Until it has started, it is asked again. *talks: the agent has begun. */
+/* Load the agent, again until the JVM has started. *talks: the agent has begun. */
 static int load_agent(struct jvm_server *s, const struct target *t, const char *file, bool *talks,
 		      struct err *e)
 {
@@ -1124,7 +1129,7 @@ void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi)
 	*hi = j->ctl ? load_relaxed(&j->ctl->code_hi) : 0;
 }
 
-/* The agent may have changed seq; then it is the one to be deceived. */
+/* The agent may have changed seq, but would only deceive itself. */
 void jvm_tell_root(struct jvm *j, const struct jvm_root *r)
 {
 	struct jvm_root *to = j && j->ctl ? root_at(j, jvm_root_slot(r->end)) : NULL;

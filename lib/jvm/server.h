@@ -145,7 +145,7 @@ struct jvm_callbacks {
 #include "jvm/table.h"
 	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
 	void (*gone)(void *ctx, struct jvm *j);			/* May be NULL. */
-	/* What it shares with us makes no sense any more: gone() follows, the JVM runs on. May be NULL. */
+	/* its shared data are invalid: gone() follows, the JVM runs on; may be NULL */
 	void (*broken)(void *ctx, struct jvm *j, const struct err *e);
 };
 
@@ -179,8 +179,8 @@ void jvm_server_close(struct jvm_server *s);
 /* Makes the socket for the programs that a command starts: jvm_server_path(). */
 int jvm_server_listen(struct jvm_server *s, struct err *e);
 /*
- * The same; places the agent, and sets what makes JVMs load it in the environment that the command
- * will get (inject_setenv).
+ * Do the same, place the agent, and set in the environment that the command will get what makes JVMs load it
+ * (inject_setenv).
  */
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
 
@@ -194,7 +194,7 @@ int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
 /* Return where the server listens. Pass this only to the command; jvm_server_setenv() passes it to JVMs. */
 const char *jvm_server_path(const struct jvm_server *s);
 
-/* Perf events are forbidden: JVMs that say hello from now on sample themselves by CPU-time timers. */
+/* Make JVMs that say hello from now on sample themselves by CPU-time timers, as perf events are forbidden. */
 void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
 
 /*
@@ -212,9 +212,9 @@ struct jvm_wall_maps {
 };
 void jvm_server_use_wall(struct jvm_server *s, const struct jvm_wall_maps *maps);
 /*
- * From now on all JVMs, running and new ones, report what o says: sources, intervals, tell and off.
- * jvm_server_nr_unchanged() returns how many running ones have not changed yet; what they sent before
- * must be drained.
+ * Make all JVMs, running and new ones, report what o says: sources, intervals, tell and off.
+ * jvm_server_nr_unchanged() returns how many running ones have not changed yet; what they sent before must be
+ * drained.
  */
 void jvm_server_change(struct jvm_server *s, const struct jvm_server_opts *o);
 size_t jvm_server_nr_unchanged(const struct jvm_server *s);
@@ -222,17 +222,17 @@ size_t jvm_server_nr_unchanged(const struct jvm_server *s);
 /* Return whether its agent was given the maps. */
 bool jvm_has_wall_maps(const struct jvm *j);
 
-/* Readable when jvm_server_poll() has something to do (connections, messages). */
+/* Return a descriptor that is readable when jvm_server_poll() has something to do (connections, messages). */
 int jvm_server_fd(const struct jvm_server *s);
 void jvm_server_poll(struct jvm_server *s);
 /*
- * Drains all rings and logs; call often (every few ms while sampling). all: the logs to where they
- * end now, before the end; else a share of each that is more than an honest agent writes meanwhile.
+ * Drain all rings and logs; must be called often (every few ms while sampling). all: the logs to their
+ * current end, before the end; else a share of each that is more than an honest agent writes meanwhile.
  */
 void jvm_server_drain(struct jvm_server *s, bool all);
 /*
- * Before the last drain: has agents tell of waits for locks that go on, as of now_ns. Takes some ms, a second
- * with JVMs that do not answer, or as much of it as patience_ns() allows. Returns how many did not.
+ * Have agents report open waits for locks, as of now_ns, before the last drain. Takes some ms, a second with
+ * JVMs that do not answer, or as much of it as patience_ns() allows. Returns how many did not answer.
  */
 size_t jvm_server_end_waits(struct jvm_server *s, uint64_t now_ns,
 			    uint64_t (*patience_ns)(void *ctx, uint64_t usual_ns));
@@ -258,16 +258,16 @@ const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);
 
 /* Return the process's table of sampled blocks, which it may write to at any time, or NULL. */
 const struct memory_table *jvm_memory_table(const struct jvm *j);
-/* The same of its waits for native locks; a slot is the recorder's to mark as told. */
+/* Return the table of its waits for native locks; the recorder may mark slots as reported. */
 struct waiting_table *jvm_waiting_table(const struct jvm *j);
 
 /* Attach data of the caller to a JVM. */
 void jvm_set_user(struct jvm *j, void *user);
 void *jvm_user(const struct jvm *j);
-/* Bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
+/* Get the bounds of HotSpot's code cache as far as known, for unwinding up to it; 0, 0 before. */
 void jvm_code_cache(const struct jvm *j, uint64_t *lo, uint64_t *hi);
 
-/* A thread's number as we see it, from what the process calls it. */
+/* Return our number of a thread, from the process's own. */
 int jvm_host_tid(struct jvm *j, int tid);
 
 /*

@@ -28,7 +28,7 @@ struct waiting_table *jvm_waiting_table(const struct jvm *j)
 	return table_of(j, INJECT_WAITS, sizeof(struct memory_table) + sizeof(struct waiting_table));
 }
 
-/* It has not told all that goes on, and will. */
+/* Return whether it has not reported all open waits, and will. */
 static bool tells_open_waits(const struct jvm *j, uint64_t now_ns)
 {
 	struct pollfd p = { .fd = j->sock, .events = POLLRDHUP };

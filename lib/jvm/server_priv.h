@@ -74,14 +74,14 @@ struct jvm_server {
 
 /* Return the sink that calls the caller's callbacks, with the thread numbers that we know. */
 struct wire_sink jvm_sink(struct jvm *j);
-/* Events of the lines that are there; all: compilations that go on, too. */
+/* Read events from the lines that are there; all: also open compilations. */
 void jvm_drain_vmlog(struct jvm *j, bool all);
-/* Memory of that size, which can be sealed against any other; -1: there is none. */
+/* Return memory of that size, which can be sealed against any other; -1: without memory. */
 int jvm_memfd(const char *name, size_t size, bool seal);
-/* The shared area in it, with what the recorder asks for. fd -1: in memory that a fork shares. */
+/* Map the shared area in it, and set what the recorder asks for. fd -1: in memory that a fork shares. */
 bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags);
 
-/* It is in no list of the server's. */
+/* Free a JVM that is in no list of the server's. */
 void jvm_free(struct jvm *j);
 
 #endif

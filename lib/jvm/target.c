@@ -108,7 +108,10 @@ static int read_status(struct target *t, struct err *e)
 	return r;
 }
 
-/* They are a file that it has mapped, named as it sees it. */
+/*
+ * Return whether it allows attaching, by its performance data, a file that it has mapped, with a name as it
+ * sees it.
+ */
 static bool allows_attach(const struct target *t, const char *maps)
 {
 	struct buf data = BUF_INIT;
@@ -119,7 +122,7 @@ static bool allows_attach(const struct target *t, const char *maps)
 	return allows;
 }
 
-/* Seconds since it was started: field 22 of /proc/PID/stat has the time, in ticks since boot. */
+/* Return the seconds since its start: field 22 of /proc/PID/stat has that time, in ticks since boot. */
 static double age(int pid)
 {
 	struct buf b = BUF_INIT;

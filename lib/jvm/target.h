@@ -21,7 +21,7 @@ struct target {
 	bool is_new;		/* may still be starting: not older than some seconds */
 };
 
-/* Has it libjvm.so mapped? Also false for what cannot be looked into. */
+/* Return whether it has libjvm.so mapped; false also if it cannot be inspected. */
 bool target_is_jvm(int pid);
 
 /*

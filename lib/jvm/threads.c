@@ -125,7 +125,10 @@ static struct threads_thread *threads_waits_for(const struct threads *t, const s
 	return threads_find_id(t, w->owner);
 }
 
-/* What a thread has for reading it cannot get for writing; that it has any other lock itself is of later. */
+/*
+ * Return whether the thread waits for a lock that it has for reading, which it cannot get for writing. If it
+ * has any other lock itself, that was seen later.
+ */
 static bool has_it_for_reading(const struct threads *t, const struct threads_thread *x)
 {
 	static const char readers[] = "java.util.concurrent.locks.ReentrantReadWriteLock$";

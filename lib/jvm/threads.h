@@ -74,9 +74,9 @@ void threads_release(struct threads *t);
  */
 bool threads_add(struct threads *t, enum jvm_rec_type type, const union jvm_record *r);
 
-/* What it waits for, NULL: nothing. */
+/* Return what it waits for, NULL for nothing. */
 const struct threads_lock *threads_wanted(const struct threads *t, const struct threads_thread *x);
-/* NULL: it is not in the picture. */
+/* Return a thread of the picture, or NULL. */
 const struct threads_thread *threads_find(const struct threads *t, uint64_t id);
 /*
  * Return the next thread of the same cycle, which has what this one wants; the first is that of the
@@ -86,8 +86,8 @@ const struct threads_thread *threads_cycle_first(const struct threads *t, uint32
 const struct threads_thread *threads_cycle_next(const struct threads *t, const struct threads_thread *x);
 
 /*
- * The picture of a running JVM, of any of our users' that target_check() allows, whether it is being recorded
- * or not. The agent is loaded into it, and stays there, idle.
+ * Take the picture of a running JVM that target_check() allows, of any of our users, whether it is being
+ * recorded or not. The agent is loaded into it, and stays there, idle.
  */
 int threads_look(int pid, struct threads *t, struct err *e);
 

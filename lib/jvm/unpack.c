@@ -63,7 +63,7 @@ void unpack_free(struct unpack *u)
 	free(u);
 }
 
-/* Node 0 is no level: what called the outermost ones. */
+/* Node 0 is no level: it stands for what called the outermost ones. */
 void unpack_forget(struct unpack *u)
 {
 	u->window_len = u->nr_nodes = u->nr_segments = 0;
@@ -238,7 +238,7 @@ static struct jvm_rec_frame *frame_at(struct unpack *u, size_t record, size_t i)
 	return (struct jvm_rec_frame *)(u->records.data + record + sizeof(struct jvm_rec_sample)) + i;
 }
 
-/* The frames of a stack, innermost first, at the end of the records, and behind them its segments. */
+/* Append the frames of a stack to the records, innermost first, and then its segments. */
 static bool unpack_add_stack(struct unpack *u, struct span *s, uint32_t node, size_t record, size_t most)
 {
 	uint32_t depth = 0, nr = 0, n;
@@ -316,7 +316,7 @@ static bool take_delta(struct unpack *u, struct span *s)
 	return !s->bad;
 }
 
-/* What its header says of its length is looked at again by who takes records apart. */
+/* Take a record; the length in its header is checked again when records are parsed. */
 static bool take_plain(struct unpack *u, struct span *s)
 {
 	struct jvm_rec h;

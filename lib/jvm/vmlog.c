@@ -71,7 +71,7 @@ static bool contains(const struct text *t, const char *s)
 	return memmem(t->p, left(t), s, strlen(s));
 }
 
-/* Decimal digits; false: there are none, or too many. */
+/* Read decimal digits; return false if there are none, or too many. */
 static bool vmlog_number(struct text *t, uint64_t *v)
 {
 	const char *from = t->p;
@@ -149,7 +149,7 @@ static void set_cause(struct jvm_event *e, struct text t)
 	e->cause_len = MIN(left(&t), (size_t)JVM_MAX_STRING);
 }
 
-/* The log has the time at which it ended. */
+/* Set the duration; the log has the time at which it ended. */
 static void set_duration(struct jvm_event *e, uint64_t ns)
 {
 	e->duration_ns = ns;
@@ -211,7 +211,7 @@ static struct text last_word(const struct text *t)
 	return w;
 }
 
-/* The group in parentheses at the end of the title; what is in them may have some, too. */
+/* Find the group in parentheses at the end of the title, which may contain others. */
 static bool last_group(struct text title, struct text *group)
 {
 	const char *p;
@@ -338,7 +338,7 @@ static bool arrival(struct arrivals *a, const struct jvm_event *head, struct tex
 	return true;
 }
 
-/* The last as the third value; of several, how many. */
+/* Set the last thread as the third value; if there are several, how many. */
 static void put_last(struct arrivals *a, struct jvm_event *e, struct buf *scratch)
 {
 	size_t together;
@@ -622,13 +622,16 @@ bool vmlog_line(const char *line, size_t len, struct jvm_event *e)
 	return vmlog_head(&t, e, &tags) && vmlog_event(&tags, t, e);
 }
 
-/* A native wrapper, which has no bytecodes, is made by any thread, and at once. */
+/*
+ * Return whether a compilation is open. A native wrapper, which has no bytecodes, is made by any thread, and
+ * at once.
+ */
 static bool is_going_on(const struct jvm_event *e)
 {
 	return e->kind == JVM_EVENT_COMPILE && e->values[1] != UNKNOWN;
 }
 
-/* What one line does not tell alone; false: it may. */
+/* Take a line that has only a part of an event; return false if it may have a whole one. */
 static bool vmlog_take_part(struct vmlog *v, const char *line, size_t len,
 			    void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
@@ -669,7 +672,7 @@ void vmlog_take(struct vmlog *v, const char *line, size_t len, void (*event)(voi
 	event(ctx, &e);
 }
 
-/* What goes on has no end in what is read from now on. */
+/* Flush open events, whose ends are not in what is read from now on. */
 static void vmlog_flush(struct vmlog *v, void (*event)(void *ctx, struct jvm_event *e), void *ctx)
 {
 	compiles_flush(&v->compiles, event, ctx);
@@ -708,7 +711,7 @@ static size_t vmlog_take_lines(struct vmlog *v, const char *data, size_t len,
 	return p - data;
 }
 
-/* What is left when the JVM writes faster than anyone reads. */
+/* Skip what is left if the JVM writes faster than we read. */
 static uint64_t skip_backlog(struct vmlog *v)
 {
 	struct stat st;

@@ -79,8 +79,8 @@ uint64_t vmlog_drain(struct vmlog *v, bool all, struct buf *scratch,
  */
 bool vmlog_line(const char *line, size_t len, struct jvm_event *e);
 /*
- * The same for one line of many: hands over the events that are complete with it. A compilation is when its
- * code is installed, when it is given up, or when its thread begins the next one.
+ * Take one line of many, passing on events that are complete with it. A compilation is complete when its code
+ * is installed, when it is given up, or when its thread begins the next one.
  */
 void vmlog_take(struct vmlog *v, const char *line, size_t len, void (*event)(void *ctx, struct jvm_event *e),
 		void *ctx);

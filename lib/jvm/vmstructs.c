@@ -37,7 +37,7 @@ uint32_t vmstructs_half(const struct vmstructs *v, uint64_t addr)
 	return vmstructs_get(v, addr, &x, sizeof(x)) ? x : 0;
 }
 
-/* What is longer is cut: no name that anybody looks for is. */
+/* Read a text, cut if it is longer than any name that is searched for. */
 static void get_text(const struct vmstructs *v, uint64_t addr, char *to)
 {
 	size_t first = PAGE - addr % PAGE;
@@ -169,7 +169,7 @@ static uint64_t exported(const struct vmstructs *v, const char *name)
 	return at ? vmstructs_word(v, at) : 0;
 }
 
-/* Those that it does not define come first, and are in no hash table. */
+/* Symbols that it does not define come first, and are in no hash table. */
 bool vmstructs_imports(const struct vmstructs *v, const char *name)
 {
 	uint32_t head[2], i;

@@ -37,7 +37,7 @@ enum {
 	WALL_NR_ANCHOR = 32,
 };
 
-/* Who ended a block: the number of a thread as the recorder sees it, or one of these. */
+/* which thread ended a block: its number as the recorder sees it, or one of these */
 enum wall_waker {
 	WALL_WAKER_UNKNOWN,		/* no wake-up was seen */
 	WALL_WAKER_FIRST = 0xfffffff0,	/* from here on there are no threads */
@@ -62,7 +62,7 @@ enum wall_files {
 	WALL_LIST,		/* the first is of struct pollfd, the second their number */
 };
 
-/* Why a thread does not run, as far as the kernel's side tells: by its state and system call. */
+/* why a thread does not run, as far as the kernel's side knows: by its state and system call */
 enum wall_class {
 	WALL_CLASS_OTHER,	/* a system call that is none of these */
 	WALL_CLASS_FUTEX,
@@ -190,7 +190,7 @@ static inline __u32 wall_site_id(__u32 i, __u32 nr)
 	return nr << 4 | (i + 1);
 }
 
-/* Has something happened to the slot since a look that began at look_ns? Perhaps a bit before. */
+/* Return whether something has happened to the slot since a scan that began at look_ns, or a bit before. */
 static inline int wall_is_new(__u64 stamp, __u64 look_ns)
 {
 	return stamp + WALL_LATE_NS >= look_ns;

@@ -193,7 +193,7 @@ static const char *wire_text(struct span *s, uint32_t *len, char *buf)
 	return buf;
 }
 
-/* Whole pairs of varints. */
+/* Return whether the bytes are whole pairs of varints. */
 static bool pairs_valid(const uint8_t *table, size_t len)
 {
 	struct span s = span_init(table, len);
@@ -205,7 +205,7 @@ static bool pairs_valid(const uint8_t *table, size_t len)
 	return !s.bad;
 }
 
-/* Well formed to its end. */
+/* Return whether the bytes are well formed to their end. */
 static bool inlines_valid(const uint8_t *inl, size_t len)
 {
 	struct span s = span_init(inl, len);

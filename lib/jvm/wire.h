@@ -14,7 +14,7 @@
 /* The receiver of decoded records; the pointers in them are valid during the call. */
 struct wire_sink {
 	void (*sample)(void *ctx, const struct jvm_sample *s);
-	/* Of a row of table.h. It may be changed. */
+	/* gets a record of table.h, which it may change */
 	void (*record)(void *ctx, enum jvm_rec_type type, union jvm_record *r);
 	void *ctx;
 };
@@ -54,14 +54,14 @@ struct wire_kind {
 extern const struct wire_kind wire_kinds[JVM_NR_REC_TYPES];
 
 /*
- * One record of len bytes, header included and equal to it; 8-aligned. Unknown types are
- * skipped (0). -EILSEQ: it contradicts itself, nothing was reported.
+ * Process one record of len bytes, header included and equal to it; 8-aligned. Unknown types are skipped (0).
+ * -EILSEQ: it is invalid, and nothing was reported.
  */
 int wire_record(const void *rec, size_t len, const struct wire_sink *sink, struct wire_scratch *w,
 		struct err *e);
 /*
- * As many whole records as there are in data; returns the bytes used. Stops before one that
- * is incomplete. -EILSEQ as above: the stream cannot be continued.
+ * Process as many whole records as there are in data; return the bytes used. Stops before an incomplete one.
+ * -EILSEQ as above: the stream cannot be continued.
  */
 ssize_t wire_records(const void *data, size_t len, const struct wire_sink *sink, struct wire_scratch *w,
 		     struct err *e);
