@@ -13,7 +13,7 @@
 #include "base/span.h"
 #include "trace/record.h"
 
-/* What ended the block; the numbers are in files. */
+/* what ended the block; the numbers are in files */
 enum branch_kind {
 	BRANCH_INTERRUPT,	/* a signal's handler begins; "from" was not executed yet */
 	BRANCH_CALL,

@@ -139,7 +139,7 @@ static size_t record_len(const char *p)
 	return total;
 }
 
-/* NR_RECORD_KINDS: it cannot be. */
+/* Decode a record; NR_RECORD_KINDS: it is invalid. */
 static enum record_number decode_item(const char *p, size_t len, union trace_record *rec)
 {
 	const struct record_row *row;
@@ -176,7 +176,7 @@ static void need_method(struct carry *c, uint32_t proc, uint64_t method)
 	need(c, ITEM_METHOD_LINES, proc, method);
 }
 
-/* As struct rec_code has them. */
+/* Note the inlined methods of code, in the form of struct rec_code. */
 static void need_inlined(struct carry *c, uint32_t proc, const uint8_t *inl, size_t len)
 {
 	struct span s = span_init(inl, len);
@@ -227,7 +227,7 @@ static void need_of_record(struct carry *c, const char *p, size_t len)
 		need_of_map(c, &rec.map);
 }
 
-/* False: it is not known. */
+/* Need an item; return false if it is not known. */
 static bool need(struct carry *c, enum item_kind kind, uint32_t a, uint64_t b)
 {
 	struct item *it = carry_find(c, kind, a, b);
@@ -373,7 +373,7 @@ static uint32_t number_before(const void *rec, uint8_t behind)
 	return number;
 }
 
-/* What is of other tables than those of processes and threads, or is not all in one place. */
+/* Need items of tables other than those of processes and threads, or whose numbers are in several fields. */
 static void needs_besides(struct carry *c, enum record_number kind, const union trace_record *r)
 {
 	switch (kind) {
@@ -474,7 +474,7 @@ static void carry_replace(struct carry *c, struct item *it, const void *record, 
 	it->file = in_file ? c->file : 0;
 }
 
-/* Beside what it had: all of it is in the file if this is, for it was needed before. */
+/* Append a record to an item. If it is in the file, so is the rest, which was needed before. */
 static void append(struct carry *c, struct item *it, const void *record, size_t len, bool in_file)
 {
 	add_bytes(c, it, record, len);
@@ -490,7 +490,7 @@ static bool covers(const struct rec_map *r, const char *p, size_t len)
 	       old.map.addr - r->addr < r->size;
 }
 
-/* What was mapped where this begins, or in it, is not any more. */
+/* Drop mappings that this one replaces. */
 static void drop_covered(struct carry *c, struct item *it, const struct rec_map *r)
 {
 	size_t at, to = 0, len;
@@ -520,7 +520,7 @@ static bool has_code_at(const struct item *it, uint64_t addr)
 	return false;
 }
 
-/* One compile id may serve twice; a size of 1 is a call site in code that is known otherwise. */
+/* Keep code. One compile id may serve twice; a size of 1 is a call site in code that is known otherwise. */
 static void keep_code(struct carry *c, const struct rec_code *r, const void *record, size_t len, bool in_file)
 {
 	struct item *it = carry_get(c, ITEM_CODE, r->proc, r->compile_id, r->proc);
@@ -548,7 +548,7 @@ static struct item *get_of_module(struct carry *c, enum item_kind kind, uint32_t
 	return it;
 }
 
-/* A line is of the inline level depth: the first begins the item anew. */
+/* Keep a line of the inline level depth; the first one begins the item anew. */
 static void keep_line(struct carry *c, const struct rec_line *r, const void *record, size_t len, bool in_file)
 {
 	struct item *it = get_of_module(c, ITEM_LINES, r->module, r->off);

@@ -24,22 +24,22 @@ struct carry *carry_new(void (*emit)(void *ctx, const void *record, size_t len),
 void carry_free(struct carry *c);
 
 /*
- * A new file begins: what is gone is dropped, and labels are emitted. True: symbols were dropped, too, so
- * that all addresses are unknown; symbols: they are to be.
+ * Begin a new file: what is gone is dropped, and labels are emitted. Returns whether symbols were dropped,
+ * too, so that all addresses are unknown; symbols: they must be.
  */
 bool carry_next(struct carry *c, bool symbols);
 
 /* Emits what the record, about to be written, refers to. */
 void carry_needs(struct carry *c, enum record_number kind, const void *rec);
-/* The same of what samples and stacks refer to. */
+/* Emit what samples and stacks refer to, in the same way. */
 void carry_thread(struct carry *c, uint32_t thread);
 void carry_frame(struct carry *c, const struct frame *f);
-/* The symbol of a module that begins there, and the lines of an address in it. */
+/* Emit the symbol of a module that begins there, and the lines of an address in it. */
 void carry_symbol(struct carry *c, uint32_t module, uint64_t sym_off, uint64_t off);
 /* Return whether the current file has that symbol. */
 bool carry_has_symbol(const struct carry *c, uint32_t module, uint64_t sym_off);
 
-/* A record as encoded; in_file: it is in the file in hand. rec is its struct. */
+/* Keep an encoded record, whose struct is rec; in_file: it is in the current file. */
 void carry_keep(struct carry *c, enum record_number kind, const void *rec, const void *record, size_t len,
 		bool in_file);
 void carry_keep_label(struct carry *c, const char *key, const void *record, size_t len, bool in_file);
@@ -50,7 +50,7 @@ void carry_forget_module(struct carry *c, uint32_t module);
 void carry_forget_function(struct carry *c, uint32_t function);
 void carry_forget_thread(struct carry *c, uint32_t thread);
 
-/* Memory of what is kept. */
+/* Return how much memory the kept records take. */
 size_t carry_bytes(const struct carry *c);
 
 #endif

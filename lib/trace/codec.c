@@ -203,7 +203,7 @@ static char *put_field_bytes(char *to, const struct record_field *f, struct byte
 	return x.len ? codec_put(to, x.p, x.len) : to;
 }
 
-/* The most that the fields may take. */
+/* Return the most bytes that the fields may take. */
 static size_t bound(const struct record_kind *k, const char *rec)
 {
 	uint32_t i, nr;

@@ -45,7 +45,7 @@ struct record_code {
 	uint32_t minor_off;		/* of the u32 in the struct that is the minor code, else 0 */
 };
 
-/* One struct. */
+/* a struct of the table */
 struct record_kind {
 	enum record_number number;
 	enum record_chunk chunk;
@@ -57,7 +57,7 @@ struct record_kind {
 	void (*decode)(union trace_record *rec, struct span *s);
 };
 
-/* One code; several may be of the same struct. */
+/* a code; several may have the same struct */
 struct record_row {
 	struct record_code code;
 	uint32_t flag_off;		/* of the bool that the code sets, else 0 */
@@ -75,7 +75,7 @@ static inline bool record_is(const struct record_row *r, uint32_t major, uint32_
 	return r->code.major == major && (minor & r->code.minor_mask) == r->code.minor;
 }
 
-/* NULL: this version has no such record. */
+/* Return the row of a code, NULL if this version has no such record. */
 const struct record_row *record_find(uint32_t major, uint32_t minor);
 uint32_t record_minor(const struct record_kind *k, const void *rec);
 enum trf_type record_encode(struct buf *b, const struct record_kind *k, const void *rec);

@@ -124,7 +124,7 @@ static uint32_t intern_frame(struct intern *in, const struct frame *f)
 	return in->nr_frames - 1;
 }
 
-/* The two lanes of a frame, to be chained. */
+/* Return the two lanes of a frame, to be chained. */
 static struct prefix frame_lanes(const struct frame *f)
 {
 	uint64_t k = frame_word(f, 0), b = frame_word(f, 1), c = frame_word(f, 2);

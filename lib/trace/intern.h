@@ -47,9 +47,9 @@ void intern_reset(struct intern *in);
  * those of the stack before, and are not hashed again.
  */
 uint32_t intern_stack(struct intern *in, const struct frame *frames, size_t nr, size_t nr_same);
-/* Memory in use, without what is pending. */
+/* Return how much memory is in use, without what is pending. */
 size_t intern_bytes(const struct intern *in);
-/* What was pending is written; the next elements begin new records. */
+/* Begin new records for the next elements, after the pending ones were written. */
 void intern_taken(struct intern *in);
 
 #endif

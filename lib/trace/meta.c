@@ -54,7 +54,7 @@ static size_t encode_meta(struct records *p, const struct record_kind *k, const 
 	return at;
 }
 
-/* As it is in the file, or would be: that may have failed. */
+/* Keep a record as it is in the file, or would be if writing had not failed. */
 static void keep_meta(struct trace_writer *w, const struct record_kind *k, const void *rec, uint64_t time_ns,
 		      bool in_file)
 {

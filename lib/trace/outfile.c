@@ -109,7 +109,7 @@ int outfile_chunk(struct outfile *o, const struct records *p, size_t stride, str
 
 /* ---- opening and closing ---- */
 
-/* What the program prints must not end up between the chunks. */
+/* Take over stdout: what the program prints must not end up between the chunks. */
 static int take_stdout(struct outfile *o, struct err *e)
 {
 	if (isatty(o->file.fd)) {

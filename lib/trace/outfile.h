@@ -38,21 +38,21 @@ struct outfile {
  * is a terminal, and what this process and its children print there goes to stderr from then on.
  */
 int outfile_open(struct outfile *o, const char *path, const struct outfile_opts *opts, struct err *e);
-/* Without a file: take() gets it all. */
+/* Open without a file: take() gets everything. */
 int outfile_open_taken(struct outfile *o, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
 		       struct err *e);
 /* Gives a regular file its name; one that had it becomes PATH.old. Nothing for others, and until_closed. */
 int outfile_commit(struct outfile *o, struct err *e);
-/* Commits what outfile_commit() has not; after a failure, too, unless it must be whole. */
+/* Close, committing what outfile_commit() has not; after a failure, too, unless the file must be whole. */
 int outfile_close(struct outfile *o, struct err *e);
-/* Without a call of outfile_close() before, this removes the file, unless it was committed. */
+/* Release. Without outfile_close() before, this removes the file, unless it was committed. */
 void outfile_release(struct outfile *o);
 
-/* Writes all or, where the file can be cut back, nothing; 0 or -errno. */
+/* Write all or, where the file can be cut back, nothing; return 0 or -errno. */
 int outfile_store(struct outfile *o, const void *p, size_t len);
 /*
- * Writes the records as a chunk, whose header is left in *c.  stride: length of most of
- * the records when they are alike, else 0.
+ * Write the records as a chunk, whose header is left in *c. stride: length of most of the records if they are
+ * alike, else 0.
  */
 int outfile_chunk(struct outfile *o, const struct records *p, size_t stride, struct trf_chunk *c);
 

@@ -283,7 +283,7 @@ static int decode_by_row(struct trace_reader *t, const struct record_row *row, c
 	return give[row->kind->number](t->sink, t->ctx, &rec);
 }
 
-/* Padding ends a run's bytes: what is left over is not a branch. */
+/* Decode branches; padding ends the bytes of a run: what is left over is not a branch. */
 static int decode_branches(struct trace_reader *t, struct walk_record *r)
 {
 	struct rec_branches p = { .time_ns = r->time_ns, .cpu = r->minor >> 16 };

@@ -75,9 +75,9 @@ struct trace_damage {
 
 /* Opens path ("-" is stdin, read to memory). */
 int trace_reader_open(struct trace_reader **t, const char *path, struct err *e);
-/* The same of a descriptor, which the reader closes; path is how messages call it. */
+/* Do the same with a descriptor, which the reader closes; path is its name in messages. */
 int trace_reader_open_fd(struct trace_reader **t, int fd, const char *path, struct err *e);
-/* The same over memory that outlives the reader; for tests and fuzzers. */
+/* Do the same with memory that outlives the reader; for tests and fuzzers. */
 int trace_reader_open_memory(struct trace_reader **t, const void *data, size_t len, struct err *e);
 /*
  * Give a reader over memory the bytes that the writer made since; those before are not needed any more.
@@ -94,7 +94,7 @@ void trace_reader_close(struct trace_reader *t);
 /* Return when the recording began by both clocks, or 0 when the file header is damaged. */
 void trace_reader_start(const struct trace_reader *t, uint64_t *mono_ns, uint64_t *real_ns);
 
-/* One pass over the whole file; may be called again.  0 also when there was damage. */
+/* Read the whole file once; may be called again. Returns 0 also if it was damaged. */
 int trace_read(struct trace_reader *t, const struct trace_sink *sink, void *ctx, struct err *e);
 const struct trace_damage *trace_reader_damage(const struct trace_reader *t);
 

@@ -22,7 +22,7 @@ struct records {
 
 /* Returns where the record begins. */
 size_t records_begin(struct records *p, uint16_t major, uint32_t minor, uint64_t time_ns);
-/* Pads the record begun at "at" and fills in its length; false when it was too long to keep. */
+/* Pad the record begun at "at" and fill in its length; return false if it was too long to keep. */
 bool records_end(struct records *p, size_t at, enum trf_type type);
 void records_str(struct records *p, const char *s, size_t len);
 /* Counts a record that was added whole. */

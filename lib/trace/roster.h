@@ -10,7 +10,7 @@
 #include "base/span.h"
 #include "trace/frame.h"
 
-/* A context, outermost frame first, with the class as the last, and how many objects follow. */
+/* Append a context, outermost frame first, with the class as the last, and how many objects follow. */
 void roster_put_context(struct buf *b, const struct frame *frames, uint32_t nr_frames, uint32_t nr_objects);
 void roster_put_object(struct buf *b, uint32_t number, uint64_t size);
 

@@ -217,7 +217,7 @@ static void visit_bytes(struct visit *v, size_t i)
 		v->v->bytes(v->ctx, f, p, len);
 }
 
-/* Fields from "from" to the group's end or the last; nested MAX_DEPTH deep at most. */
+/* Visit fields from "from" to the group's end or the last; nested MAX_DEPTH deep at most. */
 static void visit_fields(struct visit *v, size_t from, size_t to);
 
 static void visit_group(struct visit *v, size_t i)

@@ -105,7 +105,7 @@ static void note_standing(struct splice *s, const char *key, const char *value)
 		(struct standing_label){ xstrdup(key), strtoull(value, NULL, 10) };
 }
 
-/* There is a file after it, which has what of it is still there. */
+/* Drop standing samples, as a later file has those that still exist. */
 static void drop_standing(struct splice *s)
 {
 	size_t i;
@@ -138,7 +138,7 @@ static bool is_beginning(const char *key)
 	       !strcmp(key, "sched.start_ns");
 }
 
-/* What begins is the first file's, what is counted the sum, and what else there is the last one's. */
+/* Take a label: the beginning is the first file's, counts are summed, and others are the last file's. */
 static void splice_take_label(struct splice *s, const char *key, const char *value)
 {
 	if (!strcmp(key, "event.0.rate_hz"))
@@ -207,7 +207,10 @@ static int store_chunk(struct splice *s, struct trf_chunk h, const void *stored)
 	return r ? r : s->status;
 }
 
-/* As it is, in another place; what stands is kept until it is known whether another file follows. */
+/*
+ * Copy a chunk unchanged to another place; standing samples wait until it is known whether another file
+ * follows.
+ */
 static int copy_chunk(struct splice *s, const struct walk_chunk *from, bool numbered)
 {
 	struct trf_chunk h = from->h;
@@ -299,7 +302,7 @@ static int copy_record(struct splice *s, const struct walk_record *r, const uint
 	return s->meta.b.len >= TARGET ? put_chunk(s, &s->meta) : 0;
 }
 
-/* A record without a time would get another's: there are none among metadata. */
+/* Copy metadata, which has no records without a time: such a record would get another one's. */
 static int copy_meta(struct splice *s, const uint8_t *raw, size_t len)
 {
 	struct span span = span_init(raw, len);
@@ -330,7 +333,7 @@ static void read_end(struct splice *s, struct walk *w, const struct walk_chunk *
 	s->nr_lost += r.body.bad ? 0 : lost;
 }
 
-/* What cannot be read is missing, as a gap would be. */
+/* Copy calls; what cannot be read is missing, like a gap. */
 static int copy_calls(struct splice *s, const uint8_t *raw, size_t len)
 {
 	if (!splice_calls_chunk(s->calls, raw, len, &s->calls_out))
@@ -338,7 +341,7 @@ static int copy_calls(struct splice *s, const uint8_t *raw, size_t len)
 	return put_chunk(s, &s->calls_out);
 }
 
-/* The chunk before a gap may have had what those after it refer to: a number that is missing says so. */
+/* Copy a chunk. The chunk before a gap may have had what later ones refer to: a missing number shows that. */
 static int copy_one(struct splice *s, struct walk *w, const struct walk_chunk *c)
 {
 	const uint8_t *raw;
@@ -408,7 +411,7 @@ static char *label_of(struct walk *w, const char *key, struct err *e)
 	return found;
 }
 
-/* A segment before it is not there: what threads did from one dispatch to the next is not known. */
+/* Mark that a segment is missing: what threads did between two dispatches is not known. */
 static void put_missing(struct splice *s, uint64_t time_ns)
 {
 	const struct record_kind *k = &record_kinds[RECORD_lost];
@@ -418,7 +421,7 @@ static void put_missing(struct splice *s, uint64_t time_ns)
 	records_end(&s->meta, at, record_encode(&s->meta.b, k, &lost));
 }
 
-/* The same segment, under another name. */
+/* Return whether the same segment was given under another name. */
 static bool is_there_twice(struct splice *s, struct walk *w, struct err *e)
 {
 	char *label = label_of(w, "segment", e);

@@ -14,12 +14,12 @@
 #include "base/err.h"
 
 /*
- * Writes the files, in the order given, as path ("-": standard output; an existing file becomes PATH.old).
- * -EINVAL: one is not of the recording of the first, or no segment, or there twice. Damage is left out, and
- * a reader of the result finds a gap there.
+ * Write the files, in the order given, as path ("-": standard output; an existing file becomes PATH.old).
+ * -EINVAL: one belongs to another recording than the first, is no segment, or is given twice. Damage is left
+ * out, and a reader of the result finds a gap there.
  */
 int splice_files(const char *const *paths, size_t nr, const char *path, struct err *e);
-/* The same to a descriptor, which stays open. */
+/* Do the same to a descriptor, which stays open. */
 int splice_to_fd(const char *const *paths, size_t nr, int fd, struct err *e);
 
 /* ---- whether a file is one of several of a recording, and whether it is complete ---- */

@@ -175,7 +175,7 @@ static bool meets(const struct events *ev)
 	return i == ev->nr_open;
 }
 
-/* An event of another kind has come: writes what was held back, or drops it where the files meet. */
+/* Write the events that were held back before one of another kind, or drop them where the files meet. */
 static void splice_settle_events(struct splice_calls *s, struct events *ev)
 {
 	bool drops = ev->nr_begins && meets(ev);

@@ -23,9 +23,9 @@ void splice_calls_free(struct splice_calls *s);
  * numbers for, and is left out.
  */
 bool splice_calls_chunk(struct splice_calls *s, const uint8_t *raw, size_t len, struct records *out);
-/* The segment is over. */
+/* End the segment. */
 void splice_calls_next(struct splice_calls *s);
-/* There are no more: appends what was held back. */
+/* End, appending what was held back. */
 void splice_calls_end(struct splice_calls *s, struct records *out);
 
 #endif

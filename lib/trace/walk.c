@@ -56,7 +56,7 @@ struct walk {
 	bool inflates;			/* z is in use */
 };
 
-/* len bytes at off, or NULL; until the next call. */
+/* Return len bytes at off, valid until the next call, or NULL. */
 static const uint8_t *walk_bytes_at(struct walk *w, uint64_t off, size_t len)
 {
 	size_t have = 0, want;
@@ -137,7 +137,7 @@ static bool header_at(struct walk *w, uint64_t off, struct trf_chunk *h)
 	       h->stored_len <= h->raw_len;
 }
 
-/* How much there is at off without reading, or would be after: at least a header, if it is there. */
+/* Return how much there is at off without reading, or would be after: at least a header, if it exists. */
 static size_t at_hand(const struct walk *w, uint64_t off)
 {
 	uint64_t rest = w->size - off, end = w->window_off + w->window_len;
@@ -277,7 +277,7 @@ static bool inflate_payload(struct walk *w, const struct walk_chunk *c)
 	return inflate(z, Z_FINISH) == Z_STREAM_END && z->total_out == c->h.raw_len;
 }
 
-/* Columns of bytes to rows, a word at a time: len bytes, stride a multiple of 4. */
+/* Convert columns of bytes to rows, a word at a time: len bytes, stride a multiple of 4. */
 static void untranspose(uint8_t *rows, const uint8_t *columns, size_t len, size_t stride)
 {
 	size_t nr = len / stride, i, k;
@@ -369,7 +369,7 @@ static int check_header(struct walk *w, struct err *e)
 		w->first_chunk = MAX(h->header_size, sizeof(*h));
 		return 0;
 	}
-	/* Not a header, but chunks may follow. */
+	/* no header, but chunks may follow */
 	memset(h, 0, sizeof(*h));
 	w->header_bad = true;
 	w->first_chunk = walk_search(w, 0);

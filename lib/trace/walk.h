@@ -34,7 +34,7 @@ struct walk_record {
 };
 
 int walk_open(struct walk **w, const char *path, struct err *e);
-/* The same of a descriptor, which the walk closes; path is how messages call it. */
+/* Do the same with a descriptor, which the walk closes; path is its name in messages. */
 int walk_open_fd(struct walk **w, int fd, const char *path, struct err *e);
 int walk_open_memory(struct walk **w, const void *data, size_t len, struct err *e);
 /* Give a walk over memory more of the same trace, which follows the bytes before it. */
@@ -52,12 +52,12 @@ int walk_next(struct walk *w, struct walk_chunk *c, struct err *e);
 /* Return the payload, decompressed; NULL when it cannot be (counted as damage). Until the next call. */
 const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c);
 bool walk_is(const struct walk_chunk *c, const char *type);
-/* The type to be read by people: anything but visible ASCII becomes '?'. Returns text. */
+/* Write the type for people: anything but visible ASCII becomes '?'. Returns text. */
 const char *walk_type_text(const struct trf_chunk *h, char text[5]);
 
 /*
- * The record at *s, which moves on; r holds the one before, zeroed at first.  0 at the end,
- * -1 when there is no whole record: the rest of the payload is then meaningless.
+ * Read the record at *s, which moves on; r holds the previous one, zeroed at first. Returns 0 at the end, -1
+ * if there is no whole record: the rest of the payload is then unusable.
  */
 int walk_record(struct span *s, const uint8_t *start, struct walk_record *r);
 

@@ -71,7 +71,7 @@ struct trace_writer {
 	struct carry *carry;		/* NULL: this is the only file */
 	struct trace_writer_opts opts;
 	bool passing;			/* what is written is of this file alone */
-	/* Of files before: what the counts below them had come to. */
+	/* what the counts below had reached at the end of previous files */
 	struct {
 		uint64_t nr_bytes, nr_lost, nr_lost_samples, nr_lost_sched;
 	} before;
@@ -100,7 +100,7 @@ static void index_chunk(struct trace_writer *w, const struct trf_chunk *c, uint6
 	records_end(p, at, TRF_INTS);
 }
 
-/* Writes what p holds as a chunk and empties it. */
+/* Write what p holds as a chunk, and empty it. */
 static int write_chunk(struct trace_writer *w, struct records *p)
 {
 	uint64_t off = w->out.nr_bytes, nr = p->nr;
@@ -179,7 +179,7 @@ int trace_writer_flush(struct trace_writer *w)
 	return w->out.error;
 }
 
-/* Called after each record: writes when a buffer is full. */
+/* Write when a buffer is full; called after each record. */
 static void written(struct trace_writer *w)
 {
 	size_t pending = w->samples.b.len + w->in.new_frames.len + w->in.new_nodes.len + w->sched.r.b.len;
@@ -192,13 +192,13 @@ static void written(struct trace_writer *w)
 	if (!w->bounded || w->full)
 		return;
 	if (w->out.nr_bytes - w->name_bytes + pending + MIN_ROOM > w->limit_bytes) {
-		/* What is pending may shrink by compression: ask again after it is written. */
+		/* pending data may shrink by compression, so check again after writing it */
 		trace_writer_flush(w);
 		w->full = w->out.nr_bytes - w->name_bytes + 2 * MIN_ROOM > w->limit_bytes;
 	}
 }
 
-/* The limit of mode normal: what it does not store from now on is not lost. */
+/* Return whether mode normal has reached its limit: what it does not store from now on is not lost. */
 static bool stopped(struct trace_writer *w, uint64_t time_ns, enum lost_cause cause)
 {
 	if (w->opts.file_bytes)
@@ -538,7 +538,7 @@ static void free_writer(struct trace_writer *w)
 	free(w);
 }
 
-/* A record of an earlier file, which this one needs. */
+/* Write a record of an earlier file, which this one needs. */
 static void carried(void *ctx, const void *record, size_t len)
 {
 	struct trace_writer *w = ctx;
@@ -686,7 +686,7 @@ int trace_writer_close(struct trace_writer *w, struct err *e)
 	return r;
 }
 
-/* What is counted is of one file; what is said is of all. */
+/* Count the file: counts are of one file, reports of all. */
 static void count_file(struct trace_writer *w)
 {
 	w->untold.nr_samples = w->loss_told ? 0 : w->untold.nr_samples + w->nr_lost_samples;
@@ -708,7 +708,7 @@ static void forget_addresses(struct trace_writer *w)
 	w->nr_addrs = w->alloc_addrs = w->nr_untold = 0;
 }
 
-/* Until there is a file nothing is written, and what is left unwritten is counted. */
+/* Close: nothing is written until there is a file, and what is left out is counted. */
 static void be_closed(struct trace_writer *w, int error)
 {
 	w->closed = true;

@@ -49,30 +49,33 @@ struct trace_writer;
  */
 int trace_writer_open(struct trace_writer **w, const char *path, const struct trace_writer_opts *o,
 		      struct err *e);
-/* Recording has begun: an existing file is renamed to PATH.old, and this one gets its name. */
+/* Commit, as recording has begun: an existing file is renamed to PATH.old, and this one gets its name. */
 int trace_writer_commit(struct trace_writer *w, struct err *e);
-/* Writes what is pending and the index, commits, frees w.  Returns the first error there was. */
+/* Write what is pending and the index, commit, and free w. Returns the first error. */
 int trace_writer_close(struct trace_writer *w, struct err *e);
 /*
- * The same, and goes on in another file, whose labels are those of the one before and whose names those that
- * it needs. -errno: the one before is not whole, as *e says; with *opened false there is no other, and w
- * writes nothing until this is called again.
+ * Do the same, and continue in another file, with the labels of the previous one and the names that it needs.
+ * -errno: the previous one is incomplete, as *e says; with *opened false there is no other, and w writes
+ * nothing until this is called again.
  */
 int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, struct err *e);
-/* With carry: labels written from now on are of this file alone, or again of all that come. */
+/* Set, with carry, whether labels written from now on are of all later files, or of this file alone. */
 void trace_writer_keep(struct trace_writer *w, bool keep);
 /*
  * Set whether samples written from now on are of what is alive when the file ends (TRF_STANDING), or of what
  * was recorded.
  */
 void trace_writer_standing(struct trace_writer *w, bool on);
-/* No later record refers to them. */
+/* Note that no later record refers to the process. */
 void trace_writer_forget_proc(struct trace_writer *w, uint32_t proc);
 void trace_writer_forget_thread(struct trace_writer *w, uint32_t thread);
 void trace_writer_forget_function(struct trace_writer *w, uint32_t function);
-/* The keys of modules are such numbers. trace_writer_each_address() has reported all addresses in them. */
+/*
+ * Note the same of modules, whose numbers are the keys. trace_writer_each_address() has reported all
+ * addresses in them.
+ */
 void trace_writer_forget_modules(struct trace_writer *w, const struct map *modules);
-/* The address has that symbol, as trace_writer_each_address() asked: it is not asked again in later files. */
+/* Note the symbol of an address that trace_writer_each_address() reported: later files do not ask again. */
 void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, bool kernel, uint64_t sym_off);
 /* Return how many addresses trace_writer_each_address() has not reported. */
 size_t trace_writer_nr_unnamed(const struct trace_writer *w);
@@ -97,7 +100,7 @@ uint64_t trace_writer_lost_sched(const struct trace_writer *w);
  */
 uint64_t trace_writer_stopped(const struct trace_writer *w, uint64_t *nr_samples, uint64_t *nr_sched);
 
-/* A label of the Z vector; a later value for the same key replaces an earlier one. */
+/* Write a label of the Z vector; a later value for the same key replaces an earlier one. */
 void trace_write_label(struct trace_writer *w, const char *key, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -115,22 +118,25 @@ uint32_t trace_write_changed_stack(struct trace_writer *w, const struct frame *f
 				   size_t nr_same);
 void trace_write_sample(struct trace_writer *w, const struct rec_sample *r);
 
-/* In the order of time as far as the caller has one. */
+/* Write a dispatch, in order of time as far as the caller knows one. */
 void trace_write_sched(struct trace_writer *w, const struct rec_sched *r);
 
 /* trace_write_proc(w, const struct rec_proc *), trace_write_thread() and so on. */
 #define RECORD(s, ...) void trace_write_##s(struct trace_writer *w, const struct rec_##s *r);
 #include "trace/table.h"
 
-/* Instruction traces; what is flushed together comes as metadata, then these and branch_code. */
+/*
+ * Write records of instruction traces; what is flushed together comes as metadata, then these and
+ * branch_code.
+ */
 void trace_write_branches(struct trace_writer *w, const struct rec_branches *r);
-/* An address that gets symbols though no stack has it. */
+/* Note an address that gets symbols though no stack has it. */
 void trace_writer_note(struct trace_writer *w, const struct frame *f);
 
-/* fn is called with each frame of Java code (FRAME_JIT, FRAME_INTERP), once per epoch. */
+/* Call fn with each frame of Java code (FRAME_JIT, FRAME_INTERP), once per epoch. */
 void trace_writer_on_java(struct trace_writer *w, void (*fn)(void *ctx, const struct frame *f), void *ctx);
 
-/* fn is called with each sample that is written; it writes nothing itself. */
+/* Call fn with each sample that is written; it must not write anything itself. */
 void trace_writer_on_sample(struct trace_writer *w, void (*fn)(void *ctx, const struct rec_sample *r),
 			     void *ctx);
 

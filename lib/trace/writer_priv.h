@@ -23,7 +23,7 @@ struct carry *writer_carry(const struct trace_writer *w);
 bool writer_keeps(const struct trace_writer *w);
 /* Time for records that have none of their own: the latest sample's. */
 uint64_t writer_now(const struct trace_writer *w);
-/* Any record of the table. */
+/* Write any record of the table. */
 void trace_write_record(struct trace_writer *w, const struct record_kind *k, const void *rec);
 
 #endif
