@@ -36,22 +36,22 @@ static void apply_common(const struct common_opts *o)
 	term_setup(o->color);
 }
 
-/* The reader of our stdout has seen enough, which is no failure. */
+/* Exit when the reader of our stdout has seen enough, which is no failure. */
 static void closed_pipe(int sig)
 {
 	_exit(0);
 }
 
 /*
- * A recording must survive a reader of stdout or stderr that went away, so its writes fail
- * instead (record gives the program it runs the default again).  Elsewhere it ends the work.
+ * Set what a closed pipe does. A recording must survive a reader of stdout or stderr that went away, so its
+ * writes fail instead (record gives the program it runs the default again). Elsewhere it ends the work.
  */
 static void set_sigpipe(const struct command *c)
 {
 	signal(SIGPIPE, c->flags & CMD_RUNS_PROGRAM ? SIG_IGN : closed_pipe);
 }
 
-/* Files are mapped by who reads them; others may truncate them meanwhile. */
+/* Report a truncated file: files are mapped for reading, and others may truncate them meanwhile. */
 static void truncated_file(int sig, siginfo_t *si, void *context)
 {
 	static const char text[] = "arcprof: a file was truncated while it was read\n";
@@ -161,7 +161,7 @@ static int run_named_command(int argc, char **argv)
 	return c ? run_command(c, &global, nr - 1, argv + 1) : unknown_command(argv[0]);
 }
 
-/* What is printed must have arrived: a full disk is a failure, a closed pipe is not. */
+/* Exit after all output has arrived: a full disk is a failure, a closed pipe is not. */
 static int flush_and_exit(int status)
 {
 	bool failed = ferror(stdout);
@@ -182,7 +182,7 @@ int arcprof_run(int argc, char **argv)
 	return flush_and_exit(run_named_command(argc, argv));
 }
 
-/* So that no file we open becomes one of the standard streams. */
+/* Open missing standard streams, so that no file that we open becomes one. */
 static void open_standard_streams(void)
 {
 	int fd;

@@ -239,7 +239,7 @@ static void start_rows(struct aboveidle *a)
 	sheet_columns(&a->sheet, columns, ARRAY_SIZE(columns));
 }
 
-/* c is NULL for the mean over the CPUs. */
+/* Add a row; c NULL: the mean over the CPUs. */
 static void aboveidle_add_row(struct aboveidle *a, uint64_t unix_ns, const struct idle_cpu *c)
 {
 	struct idle_share s = c ? idle_share(c) : idle_mean(&a->diff);
@@ -303,7 +303,7 @@ static void print_end(struct aboveidle *a, bool interrupted)
 			interrupted ? "Interrupted." : "Requested number of samples reached.");
 }
 
-/* The first reading prints nothing: shares are those of the time between two. */
+/* Measure; the first reading prints nothing, as shares are those of the time between two. */
 static int aboveidle_measure(struct aboveidle *a, struct err *e)
 {
 	int r = idle_read(&a->before, e), sig = 0;

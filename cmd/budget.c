@@ -48,7 +48,7 @@ static const char *input_name(const struct budget_opts *o)
 	return o->name ? o->name : input_path(o);
 }
 
-/* What is judged. */
+/* what is judged */
 struct subject {
 	struct trace_reader *t;		/* NULL: a text */
 	struct origin origin;
@@ -118,7 +118,7 @@ static const char *metric_of(const struct limit *m)
 	return m->metric ? m->metric : "calls";
 }
 
-/* Judges all limits on the growth of one metric; *e: of a recording that cannot be compared. */
+/* Judge all limits on the growth of one metric; *e: of a recording that cannot be compared. */
 static int judge_metric(const struct budget_opts *o, const struct fleet_paths *base, const struct limits *l,
 			const char *metric, struct verdict *list, struct err *e)
 {
@@ -200,7 +200,7 @@ static int budget_print_rows(const struct budget_opts *o, const struct subject *
 	return status;
 }
 
-/* What the trace lacks makes every verdict doubtful. */
+/* Warn of what the trace lacks, which makes every verdict doubtful. */
 static int warn_of_gaps(const struct budget_opts *o, const struct subject *s)
 {
 	int r = warn_of_damage(input_name(o), trace_reader_damage(s->t));

@@ -32,7 +32,7 @@ static const struct {
 	uint32_t kind;
 	const char *unit;
 } metrics[] = {
-	/* In the order they have in the trees. */
+	/* in their order in the trees */
 	{ "cpu", CALLFLOW_CPU, "ns" },
 	{ "wall", CALLFLOW_WALL, "ns" },
 	{ "alloc", CALLFLOW_ALLOC_BYTES, "bytes" },
@@ -65,7 +65,7 @@ static int add_metric(struct callflow_opts *o, const struct callflow_metric *m, 
 	return 0;
 }
 
-/* Can a program read the counter by itself, without a system call? */
+/* Return whether a program can read the counter by itself, without a system call. */
 static bool is_readable(const struct callflow_metric *m)
 {
 	struct perf_event_attr a = {
@@ -86,7 +86,7 @@ static bool is_readable(const struct callflow_metric *m)
 	return can;
 }
 
-/* Linux on arm64 lets no process read the counters unless configured to. */
+/* Hint at the setting of Linux on arm64, which lets no process read the counters by default. */
 static void hint_access(struct err *e)
 {
 	struct buf b = BUF_INIT;
@@ -173,7 +173,7 @@ int calls_read_config(const char *path, struct callrules *rules, struct err *e)
 	return r;
 }
 
-/* The metrics of the recording, as the table has them. */
+/* Write the set of the recording's metrics as the table names it. */
 static void put_set(const struct callflow_opts *o, char set[static CALIBRATION_NAME])
 {
 	uint32_t m;
@@ -215,7 +215,7 @@ static bool take_costs(struct callflow_opts *o, const struct calibration *table,
 	return any;
 }
 
-/* Which JVMs will run is not known yet: all that were measured with this agent. */
+/* Take the costs of all JVMs that were measured with this agent: which will run is not known yet. */
 static void take_jvms(struct callflow_opts *o, const struct calibration *table, const char *cpu)
 {
 	struct buf agent = BUF_INIT;
@@ -304,7 +304,7 @@ static void leave_uncalibrated(struct callflow_opts *o, const char *why)
 	snprintf(o->uncalibrated[1], sizeof(o->uncalibrated[1]), "%s", why);
 }
 
-/* A table that cannot be read is reported, but is not an error. */
+/* Take costs from the table; one that cannot be read is reported, but is not an error. */
 static void calibrate(struct callflow_opts *o)
 {
 	struct calibration table = { 0 };

@@ -28,7 +28,7 @@ struct calls_opts {
 
 enum { CALLS_LABELS = 1 << 16 };	/* sets of labels of threads that calls can have, a process */
 
-/* Are call trees asked for? */
+/* Return whether call trees are requested. */
 bool calls_wanted(const struct calls_opts *c);
 /* Fills *o; rules and slow own what it points to. -EINVAL or -errno: what is wrong with the options. */
 int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct callrules *rules,
@@ -36,9 +36,9 @@ int calls_prepare(const struct calls_opts *c, struct callflow_opts *o, struct ca
 
 /* Reads the file once, as it may be a pipe. */
 int calls_load_config(struct calls_opts *c, struct err *e);
-/* Rules of methods and threads go to *rules, those of events to rules->events. */
+/* Parse rules: those of methods and threads go to *rules, those of events to rules->events. */
 int calls_take_rules(const struct calls_opts *c, struct callrules *rules, struct err *e);
-/* Both, of a file. */
+/* Parse both from a file. */
 int calls_read_config(const char *path, struct callrules *rules, struct err *e);
 
 #endif

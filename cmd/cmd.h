@@ -30,7 +30,7 @@ struct command {
 	size_t opts_size;		/* of the struct the table fills */
 	/* Instead of these: joins several tables; run() gets the block of all their structs. */
 	void (*join_opts)(struct opt_join *j);
-	/* With CMD_PAGER: returns whether the result is printed on the terminal; NULL: always. */
+	/* with CMD_PAGER: returns whether the result is printed on the terminal; NULL: always */
 	bool (*prints)(const void *opts);
 	/* Returns the exit status. */
 	int (*run)(void *opts, int nr_operands, char **operands);
@@ -59,9 +59,9 @@ struct command_opts {
 	struct common_opts *common;		/* in the same block */
 };
 
-/* The command's own options; the caller frees j->table. */
+/* Join the command's own options; the caller frees j->table. */
 void command_own_opts(const struct command *c, struct opt_join *j);
-/* All zero; opt_parse(o->table, o->values, ...) fills both. */
+/* Prepare options, all zero; opt_parse(o->table, o->values, ...) fills both. */
 void command_opts_init(struct command_opts *o, const struct command *c);
 void command_opts_release(struct command_opts *o);
 
@@ -72,13 +72,13 @@ const char *command_nearest(const char *name);
 const char *command_elsewhere(const char *name);
 #define DEFAULT_INPUT "arcprof.data"
 /*
- * The file that a command reads may be named without --input, and not beside --import (NULL: there is none).
- * 0, or EXIT_USAGE after reporting it.
+ * Find the file that a command reads, which may be named without --input, and not beside --import (NULL:
+ * there is none). Return 0, or EXIT_USAGE after reporting an error.
  */
 int command_input(const char **input, const char *import, int nr_operands, char **operands);
-/* The same of a command whose arguments are other things. */
+/* Check the same for a command whose arguments are other things. */
 int command_check_input(const char *input, const char *import);
-/* The folder of --symfs is looked in from now on; NULL: none. 0, or EXIT_USAGE after reporting it. */
+/* Search the folder of --symfs from now on; NULL: none. Return 0, or EXIT_USAGE after reporting an error. */
 int command_symfs(const char *dir);
 /* "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);

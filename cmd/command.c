@@ -25,7 +25,7 @@ const struct opt common_opts[] = {
 	OPT_END
 };
 
-/* Whether the command does without the common option o, or has its own of that name. */
+/* Return whether the command lacks the common option o, or has its own of that name. */
 static bool opt_is_hidden(const struct command *c, const struct opt *own, const struct opt *o)
 {
 	if (!strcmp(o->name, "version") || (!strcmp(o->name, "no-pager") && !(c->flags & CMD_PAGER)))

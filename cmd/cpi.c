@@ -48,7 +48,7 @@ static const struct opt cpi_table[] = {
 };
 #undef O
 
-/* What was read at one time.  counts: one for each CPU, or one for the program. */
+/* what was read at one time; counts: one for each CPU, or one for the program */
 struct reading {
 	uint64_t time_ns, unix_ns;
 	struct idle_stat idle;			/* of the machine */
@@ -303,7 +303,10 @@ static void reap(struct cpi *c, int flags)
 			  ((uint64_t)u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
 }
 
-/* A first signal is the program's business, as in record; the second one, or any without a program, ends. */
+/*
+ * Return whether to end: a first signal is the program's business, as in record; the second one, or any
+ * without a program, ends.
+ */
 static bool cpi_is_over(struct cpi *c, int sig)
 {
 	if (sig == SIGCHLD) {
@@ -318,7 +321,7 @@ static bool cpi_is_over(struct cpi *c, int sig)
 	return false;
 }
 
-/* True when the time has come, false when the measurement is over before. */
+/* Wait; return false if the measurement ends before that time. */
 static bool wait_until(struct cpi *c, uint64_t until_ns)
 {
 	int sig;
@@ -329,7 +332,10 @@ static bool wait_until(struct cpi *c, uint64_t until_ns)
 	return c->argv || !ferror(stdout);
 }
 
-/* The first reading.  A program is let go right after it, or before --start; *over: it did not come to it. */
+/*
+ * Take the first reading. A program starts right after it, or before --start; *over: the measurement ended
+ * before.
+ */
 static int cpi_begin(struct cpi *c, bool *over, struct err *e)
 {
 	bool late = c->o->start_ns;
@@ -374,7 +380,7 @@ static int cpi_measure(struct cpi *c, struct err *e)
 	return r;
 }
 
-/* Unavailable counters are not a failure: c->why says what is missing. */
+/* Open the counters. Unavailable ones are not a failure: c->why says what is missing. */
 static void open_counters(struct cpi *c)
 {
 	static const struct cpi_events clock = { "task-clock", "task-clock" };
@@ -405,7 +411,7 @@ static void cpi_close_all(struct cpi *c)
 	ticker_release(&c->ticker);
 }
 
-/* A program that outlives --duration is asked to end, as in record. */
+/* Return the program's status; one that outlives --duration is asked to end, as in record. */
 static int program_status(struct cpi *c)
 {
 	if (!c->child_gone)

@@ -69,7 +69,7 @@ static int check_words(int nr_words, char *const *words, int nr_wanted, struct e
 	return 0;
 }
 
-/* A command as the recorder gets it, from its words. */
+/* Make a command for the recorder from its words. */
 static int parse_command(int nr_words, char *const *words, struct buf *command, struct err *e)
 {
 	size_t i;
@@ -89,7 +89,7 @@ static int parse_command(int nr_words, char *const *words, struct buf *command, 
 	return r;
 }
 
-/* The lines of what a recorder says, which may name files and programs. */
+/* Print the lines of a recorder's answer, which may name files and programs. */
 static void print_lines(const struct buf *b)
 {
 	const char *s = b->data, *end = b->data + b->len, *eol;
@@ -126,7 +126,7 @@ static int show_threads(const char *list, struct err *e)
 	return r;
 }
 
-/* The last part of a recording is written meanwhile. */
+/* Wait while the last part of a recording is written. */
 static int wait_for_dump(int pid, uint64_t number, uint64_t *others_ns, struct err *e)
 {
 	enum { PAUSE_NS = 50000000 };
@@ -197,7 +197,7 @@ static uint64_t patience_ns(const char *command)
 	return strcmp(command, "status") ? 10000000000 : 1000000000;
 }
 
-/* Without a number: the one there is; or for status all there are. */
+/* Ask the only recorder, as no number was given; or for status all recorders. */
 static int ask_those_there_are(const char *command, struct err *e)
 {
 	struct buf list = BUF_INIT;
@@ -229,7 +229,7 @@ static int ask_those_there_are(const char *command, struct err *e)
 	return r;
 }
 
-/* One that fails keeps none of the others from it. */
+/* Ask all recorders, even if one fails. */
 static int ask_all(const char *command, struct err *e)
 {
 	uint64_t others_ns = patience_ns(command);
@@ -287,7 +287,7 @@ static int run_file(struct ctl_opts *o, struct err *e)
 	return r;
 }
 
-/* The recorder may be in another folder. */
+/* Append the output with its folder, as the recorder may be in another one. */
 static int add_output(const struct ctl_opts *o, struct buf *command, struct err *e)
 {
 	char *here = *o->output == '/' ? NULL : getcwd(NULL, 0);

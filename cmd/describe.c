@@ -21,7 +21,7 @@ static void for_each_command(void (*fn)(const struct command *c, FILE *out), FIL
 			fn(g->list[i], out);
 }
 
-/* The paragraph under SYNOPSIS in the manual page. */
+/* Print the paragraph under SYNOPSIS in the manual page. */
 static void print_synopsis(const struct command *c, FILE *out)
 {
 	struct opt_join j;
@@ -38,7 +38,7 @@ static bool describe_is_shown(const struct opt *o)
 	return o->type != OPT_TYPE_GROUP && !o->hidden;
 }
 
-/* The command's own options, as the manual page has to head their paragraphs. */
+/* Print the command's own options, as headings of paragraphs in the manual page. */
 static void print_options(const struct command *c, FILE *out)
 {
 	const struct opt *o;
@@ -56,7 +56,7 @@ static void print_options(const struct command *c, FILE *out)
 	free(j.table);
 }
 
-/* Paragraphs of the manual page for options that choose one of several, such as the reports. */
+/* Print paragraphs of the manual page for options that choose one of several, such as the reports. */
 static void print_choices(const struct command *c, FILE *out)
 {
 	const struct opt *o;
@@ -116,7 +116,7 @@ static void print_values(const struct command *c, FILE *out)
 	command_opts_release(&f);
 }
 
-/* Words of the text outside brackets of any kind, a line each. */
+/* Print the words of the text outside brackets of any kind, one per line. */
 static void print_bare_words(const char *text, FILE *out)
 {
 	int depth = 0;
@@ -132,8 +132,8 @@ static void print_bare_words(const char *text, FILE *out)
 }
 
 /*
- * What the first operand can be, if it is one of several words: those of the operands that help shows, or
- * of a title in its options, "Commands: status, stop".
+ * Print what the first operand can be, if it is one of several words: those of the operands in help, or of a
+ * title in its options, "Commands: status, stop".
  */
 static void print_verbs(const struct command *c, FILE *out)
 {

@@ -70,7 +70,7 @@ static void machine_read(struct machine *m)
 
 enum { TITLE_COLUMN = 11, TEXT_COLUMN = 27, WIDTH_OF_FILES = 100 };
 
-/* Text from TEXT_COLUMN on, wrapped between words to the width of the terminal. */
+/* Print text from TEXT_COLUMN on, wrapped between words to the width of the terminal. */
 static void print_wrapped(const char *text, int indent, int width)
 {
 	struct buf shown = BUF_INIT;

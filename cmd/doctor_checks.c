@@ -121,7 +121,7 @@ static void look_other_users(struct finding *f)
 	remedy(f, "run %s", probe_remedy("cap_perfmon,cap_sys_ptrace").text);
 }
 
-/* The event that interrupts JVM threads: see lib/ring, and the agent that answers it. */
+/* Test the event that interrupts JVM threads: see lib/ring, and the agent that answers it. */
 static void look_jvm_threads(struct finding *f)
 {
 	struct perf_event_attr attr = probe_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, false);
@@ -241,7 +241,7 @@ static void look_kernel_symbols(struct finding *f)
 	remedy(f, "'sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1', or root");
 }
 
-/* Where separate debug information of the file would lie, by its build-id. */
+/* Set where separate debug information of the file would be, by its build-id. */
 static bool debug_path(const char *file, char *path, size_t size)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);
@@ -344,7 +344,7 @@ static void look_jdks(struct finding *f)
 	jdk_list_release(&l);
 }
 
-/* Whether files below dir can be written and, once there, be mapped executable. */
+/* Return whether files below dir can be written and, once there, be mapped executable. */
 static bool holds_programs(const char *dir, const char **why)
 {
 	struct statvfs s;
@@ -479,7 +479,7 @@ static void look_msr(struct finding *f)
 	remedy(f, code == ENOENT ? "'sudo modprobe msr'" : "root (CAP_SYS_RAWIO)");
 }
 
-/* Without perf events all is read from /proc. */
+/* Test reading /proc, which replaces perf events. */
 static void look_wall_by_proc(struct finding *f, const struct perf_event_attr *attr, int r)
 {
 	struct err e = { 0 };
@@ -517,7 +517,7 @@ static void look_wall(struct finding *f)
 	remedy(f, "%s", e.hint);
 }
 
-/* The programs are loaded as record does where it may, so that what the kernel refuses is known. */
+/* Load the BPF programs as record does where allowed, so that what the kernel refuses is known. */
 static void look_short_threads(struct finding *f)
 {
 	const int self = getpid();

@@ -181,7 +181,7 @@ static int doctor_look_at_jvm(int pid, const char *what, int format, struct err 
 
 /* ---- a JVM of our own, which waits before it does anything ---- */
 
-/* It has made the file when libjvm is there, and ends by itself once the file has gone. */
+/* Start a JVM. It makes the file when libjvm is loaded, and ends by itself once the file is removed. */
 static pid_t doctor_start_java(const char *java, const char *file)
 {
 	char *option = xasprintf("-XX:PauseAtStartupFile=%s", file);

@@ -89,7 +89,7 @@ int export_trace(struct fleet_table *t, const char *path, const struct opt_list 
 	return r;
 }
 
-/* Before the first line of output, which might be into one of them. */
+/* Register the inputs before the first line of output, which might go into one of them. */
 static int note_inputs(int nr, char **paths, struct err *e)
 {
 	int i, fd, r = 0;
@@ -104,7 +104,7 @@ static int note_inputs(int nr, char **paths, struct err *e)
 	return r;
 }
 
-/* What the nodes of all traces go to, on standard output. */
+/* Write the nodes of all traces to standard output. */
 static int export_put_nodes(struct fleet_table *t, const struct export_opts *o, int nr, char **paths,
 			    struct err *e)
 {
@@ -126,7 +126,7 @@ static int export_put_nodes(struct fleet_table *t, const struct export_opts *o, 
 	return r < 0 ? r : status;
 }
 
-/* output_commit() follows where this returns 0. */
+/* Write the names; output_commit() follows if this returns 0. */
 static int put_names(const struct fleet_table *t, struct output *file, const char *path, struct err *e)
 {
 	FILE *out;
@@ -161,7 +161,9 @@ struct job {
 	char **paths;
 };
 
-/* Nodes to that file, or with NULL to standard output: as export_put_nodes(), and output_commit() follows. */
+/*
+ * Write nodes to that file, or with NULL to standard output: as export_put_nodes(); output_commit() follows.
+ */
 static int nodes_to(struct output *file, const char *nodes, const struct job *j, struct err *e)
 {
 	int r = nodes ? output_begin(file, nodes, e) : 0, status;
@@ -179,8 +181,8 @@ static int nodes_to(struct output *file, const char *nodes, const struct job *j,
 }
 
 /*
- * Nodes to a file, or with NULL to standard output; then names: both files are of the same traces, or as they
- * were. Returns the exit status.
+ * Write nodes to a file, or with NULL to standard output; then names. Both files are of the same traces, or
+ * stay as they were. Returns the exit status.
  */
 static int write_tables(const struct export_opts *o, const char *nodes, const char *names, int nr,
 			char **paths)

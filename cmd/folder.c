@@ -14,7 +14,7 @@
 #include "model/names.h"
 #include "trace/reader.h"
 
-/* Of paths in one folder; what is not closed yet has a '.' before its name. */
+/* Compare names in one folder; that of an unclosed segment begins with a '.'. */
 static int compare_names(const void *a, const void *b)
 {
 	const char *x = strrchr(*(char *const *)a, '/') + 1, *y = strrchr(*(char *const *)b, '/') + 1;
@@ -37,7 +37,7 @@ static bool began_then(const struct fleet_paths *p, struct trace_reader *t)
 	return read && start_s >= p->since_s && (!p->until_s || start_s < p->until_s);
 }
 
-/* What cannot be opened as a trace is none. */
+/* Return whether it is a wanted trace; what cannot be opened as a trace is none. */
 static bool folder_is_wanted(const struct fleet_paths *p, const char *path)
 {
 	struct trace_reader *t;

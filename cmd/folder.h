@@ -23,7 +23,7 @@ struct fleet_paths {
  * that of one that was killed is the last.
  */
 int fleet_list(struct fleet_paths *p, const char *dir, struct err *e);
-/* Files as they are named, and the traces of folders among them. */
+/* List files as they are named, and in their places the traces of folders. */
 int list_traces(struct fleet_paths *p, int nr, char **names, struct err *e);
 void fleet_list_release(struct fleet_paths *p);
 

@@ -106,7 +106,7 @@ static const char *table_asked(const struct heap_opts *o)
 	       o->report == HEAP_WASTE ? "waste" : NULL;
 }
 
-/* enum report_sort; -1: a column, as each name is of a table but that of the default. */
+/* Return the enum report_sort, or -1 for a column, as each name belongs to a table other than the default. */
 static int sort_of(const struct heap_opts *o)
 {
 	size_t i;
@@ -301,7 +301,9 @@ static int print_heap(const char *path, struct heap *h, const struct heap_opts *
 	return o->format == FORMAT_HPROF ? heap_print_hprof_dump(h, stdout, e) : print_tree(h, o, e);
 }
 
-/* Rows follow --columns, and --sort by any of them; a page, and one object, have others. */
+/*
+ * Check the columns: rows follow --columns, and --sort by any of them; a page, and one object, have others.
+ */
 static int check_choice(const struct heap_opts *o)
 {
 	const struct report *r = report_of(o);
@@ -318,7 +320,7 @@ static int check_choice(const struct heap_opts *o)
 	return EXIT_USAGE;
 }
 
-/* Tables have fewer formats than trees. */
+/* Check the format: tables have fewer than trees. */
 static int check_format(const struct heap_opts *o)
 {
 	const char *what = o->object ? "--object" : o->objects.nr_items ? "--objects" :

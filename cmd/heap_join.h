@@ -20,7 +20,7 @@ struct heap_join {
 int heap_join(struct heap_join *j, struct heap *h, const char *path, struct err *e);
 void heap_join_release(struct heap_join *j);
 
-/* What the reader must know of it, in one line; the caller frees it. */
+/* Return what its reader must know, in one line, for the caller to free. */
 char *heap_join_note(const struct heap_join *j, const struct heap *h, const struct heap_origin_facts *f);
 /* The same in numbers. */
 enum { HEAP_JOIN_FACTS = 6 };

@@ -51,7 +51,7 @@ static int explain_open(const char *path, int r, struct err *e)
 	return r;
 }
 
-/* A file without a name; where there is none, memory. */
+/* Open a file without a name or, where that is impossible, memory. */
 static int open_temporary(struct err *e)
 {
 	int fd = newfile_unnamed("/tmp", e);
@@ -61,7 +61,7 @@ static int open_temporary(struct err *e)
 	return fd < 0 ? err_errno(e, "a temporary file") : fd;
 }
 
-/* The segments of a recording, as one trace: a descriptor. */
+/* Open the segments of a recording as one trace; return its descriptor. */
 static int open_trace_folder(const char *path, struct err *e)
 {
 	struct fleet_paths paths = { .since_s = 0 };
@@ -106,7 +106,7 @@ static void input_take(void *ctx, const void *p, size_t len)
 		t->error = io_write_all(t->fd, p, len);
 }
 
-/* The trace of a journal: a descriptor. */
+/* Convert a journal; return a descriptor of the trace. */
 static int open_journal(const char *path, struct err *e)
 {
 	struct temporary t = { .fd = open_temporary(e) };
@@ -132,7 +132,7 @@ static int open_journal(const char *path, struct err *e)
 	return r ? r : t.fd;
 }
 
-/* What is no trace, and becomes one: a descriptor; -ENOTSUP: it is a trace, or nothing that is known. */
+/* Convert another file to a trace; return its descriptor. -ENOTSUP: it is a trace, or unknown. */
 static int open_converted(const char *path, struct err *e)
 {
 	if (strcmp(path, "-") && io_is_folder(path))

@@ -19,11 +19,11 @@ struct walk;
  * a profile has a hint.
  */
 int input_open(struct trace_reader **t, const char *path, const char *import, struct err *e);
-/* The same of a file of either kind, for commands with several. */
+/* Open a file of either kind, for commands with several. */
 int input_open_any(struct trace_reader **t, const char *path, struct err *e);
 struct model;
 
-/* The model that a text is of: parse is input_events(), input_stacks() or input_tree(). */
+/* parses the model of a text: input_events(), input_stacks() or input_tree() */
 typedef int input_parse(struct model *m, const char *data, size_t len, struct err *e);
 int input_text(struct model *m, const char *path, input_parse *parse, struct err *e);
 /* Open it as input_open() does, to be read chunk by chunk. */

@@ -73,7 +73,7 @@ static int itrace_check_opts(const struct itrace_cmd_opts *o, int nr_operands, s
 
 enum { CALL_DEPTH = 1 << 16, CALL_THREADS = 1 << 14, CALL_BYTES = 16 << 20 };
 
-/* What a JVM has to know: the trees are there to tell which call is an outermost one. */
+/* Make the rules for JVMs; the trees are there to tell which call is outermost. */
 static int method_rules(const struct itrace_cmd_opts *o, struct callrules *rules, struct callflow_layout *l,
 			struct err *e)
 {
@@ -152,7 +152,7 @@ static void why_no_call(const struct itrace_cmd_opts *o, const struct brackets_r
 			  m->nr_calls, plural(m->nr_calls), o->skip);
 }
 
-/* False: no call was traced, and the reason has been reported. */
+/* Print the summary; return false if no call was traced, after reporting the reason. */
 static bool methods_summary(const struct itrace_cmd_opts *o, const struct brackets_result *m)
 {
 	uint64_t nr = m->nr_begun - MIN(m->nr_refused, m->nr_begun);

@@ -19,7 +19,7 @@
 
 enum { LINE_MAX_BYTES = 1 << 20 };
 
-/* Of JSON-RPC. */
+/* codes of JSON-RPC */
 enum {
 	PARSE_ERROR = -32700,
 	INVALID_REQUEST = -32600,
@@ -110,7 +110,7 @@ static void put_messages(struct work_answer *a, uint64_t timeout_ns)
 		buf_fmt(b, "exit status %d\n", a->status);
 }
 
-/* A failure is one for the assistant to read, not for the protocol. */
+/* Reply; a failure is one for the assistant to read, not for the protocol. */
 static void reply_answer(struct reply *r, const struct request *q, struct work_answer *a, uint64_t timeout_ns)
 {
 	bool failed = a->timed_out || (a->status && !a->out.len);
@@ -254,7 +254,7 @@ static void reply_to(struct reply *r, const struct request *q, const struct mcp 
 
 /* ---- requests ---- */
 
-/* A string or a whole number, as the protocol has it. */
+/* Read an id: a string or a whole number, as in the protocol. */
 static void mcp_read_id(struct request *q, struct jsonin *j)
 {
 	struct jsonin value;
@@ -275,7 +275,7 @@ static void mcp_read_id(struct request *q, struct jsonin *j)
 	q->is_wrong |= !q->has_id;
 }
 
-/* False: what is there is no JSON. */
+/* Read a request; return false if it is not JSON. */
 static bool read_request(struct request *q, struct jsonin *j)
 {
 	bool is_2 = false;
@@ -405,7 +405,9 @@ static int mcp_serve(const struct mcp *m)
 
 /* ---- the command ---- */
 
-/* A pipe can be read once only, and standard input is the client's. */
+/*
+ * Check that the trace is not a pipe, which can be read only once, or standard input, which is the client's.
+ */
 static int check_trace(const char *path, struct err *e)
 {
 	struct stat st;

@@ -24,7 +24,7 @@ struct mcp {
 	uint64_t timeout_ns;		/* of a tool */
 };
 
-/* The array of tools, with the schemas of their arguments. */
+/* Write the array of tools, with the schemas of their arguments. */
 void mcp_tools_list(struct json *j);
 bool mcp_tool_exists(const char *name);
 /*
@@ -34,7 +34,7 @@ bool mcp_tool_exists(const char *name);
 int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, struct work_answer *a,
 		  struct err *e);
 
-/* A string as it is written, without its escapes; *s is freed by the caller.  -EINVAL: it has a zero byte. */
+/* Copy a string without its escapes; *s is freed by the caller. -EINVAL: it has a zero byte. */
 int mcp_text(struct import_text t, char **s, struct err *e);
 
 /* ---- what traces are of, from what they say of themselves ---- */

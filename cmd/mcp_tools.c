@@ -264,7 +264,7 @@ static int mcp_add_trace(struct line *l, const struct mcp_arg *a, const char *na
 	return 0;
 }
 
-/* A list is separated by commas, which are also in names of C++: there any character will do. */
+/* Add names: commas, which separate lists, are also in names of C++, where a '?' replaces them. */
 static void add_names(struct line *l, const char *option, const char *names)
 {
 	char *word = xasprintf("%s%s", option, names), *at;
@@ -387,7 +387,7 @@ static int mcp_add_missing(struct line *l, const struct mcp_tool *t, const bool 
 	return r;
 }
 
-/* In the order of the schema, whichever the client's is: of operands it matters. */
+/* Add arguments in the order of the schema, whatever the client's: for operands it matters. */
 static int add_args(struct line *l, const struct mcp_tool *t, struct jsonin *args, struct err *e)
 {
 	struct jsonin values[MAX_ARGS];

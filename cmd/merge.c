@@ -120,7 +120,7 @@ static void join_part(struct team *m, struct part *p, const char *path)
 			 m->join->nr_values, m->join->key);
 }
 
-/* It is this part's turn, and the lock is held. */
+/* Add a part when it is its turn; the lock is held. */
 static void team_add_part(struct team *m, struct part *p, const char *path)
 {
 	int r = p->status;
@@ -165,7 +165,7 @@ static void *merge_worker(void *ctx)
 	return NULL;
 }
 
-/* This thread and as many others as there are CPUs; without others it goes on alone. */
+/* Work in this thread and as many others as there are CPUs, or alone if none can be started. */
 static void work_together(struct team *m)
 {
 	pthread_t threads[MAX_THREADS];
@@ -270,7 +270,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 		fleet_list_release(&paths);
 		return status;
 	}
-	/* What one trace took the next one takes again: it need not go back in between. */
+	/* memory of one trace is needed again for the next: keep it */
 	mallopt(M_MMAP_THRESHOLD, KEEP_BYTES);
 	mallopt(M_TRIM_THRESHOLD, KEEP_BYTES);
 	merge_init(&g, o->op, &same);

@@ -143,7 +143,7 @@ static void end_output(struct mpevt *m)
 	json_end(&m->sheet.json);
 }
 
-/* all: the sum over the CPUs, whose time is that of the last one. */
+/* Print a row; all: the sum over the CPUs, whose time is that of the last one. */
 static void mpevt_print_row(struct mpevt *m, const struct mpevt_count *c, const char *all,
 			    const struct cpi_sum *s)
 {
@@ -183,7 +183,7 @@ static struct mpevt_count difference(const struct mpevt *m, const struct mpevt_c
 	return d;
 }
 
-/* What an event counted in turns with others stands for the whole time, as cpi.h has it. */
+/* Print an event; one that took turns with others is scaled to the whole time, as in cpi.h. */
 static void print_one(struct mpevt *m, struct mpevt_count *c, const char *all, struct cpi_sum *sum)
 {
 	struct cpi_counts pair = { c->count, c->count };

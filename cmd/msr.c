@@ -176,7 +176,7 @@ static int write_one(struct msr *m, uint32_t cpu, uint64_t *val, struct err *e)
 	return r;
 }
 
-/* A CPU that fails does not keep the others from being tried. */
+/* Try each CPU, even if another one fails. */
 static int each_cpu(struct msr *m)
 {
 	int status = 0;

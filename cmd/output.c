@@ -41,7 +41,7 @@ int output_begin_secret(struct output *o, const char *path, struct err *e)
 	return output_start(o, path, &(struct newfile_opts){ .secret = true }, e);
 }
 
-/* Standard output is what it was before. */
+/* Restore standard output. */
 static void output_restore(struct output *o)
 {
 	__fpurge(stdout);	/* what could not be written does not belong on the terminal */

@@ -17,16 +17,18 @@ int output_begin(struct output *o, const char *path, struct err *e);
 /* Do the same for output that no other user may read. */
 int output_begin_secret(struct output *o, const char *path, struct err *e);
 /*
- * Standard output is what it was before, and the file takes its name, unless nothing was printed or
- * not all could be written: then it goes.
+ * Restore standard output, and give the file its name; it is removed if nothing was printed, or not all could
+ * be written.
  */
 int output_end(struct output *o, struct err *e);
-/* Called in place of output_end() after a failure: a file that was there stays as it was. */
+/* Restore standard output after a failure, in place of output_end(): an earlier file stays as it was. */
 void output_abandon(struct output *o);
-/* One of the two. */
+/* Call one of these two. */
 int output_close(struct output *o, bool failed, struct err *e);
 
-/* output_end() in two steps, for files that belong together: the second where the first returned 0. */
+/*
+ * Do what output_end() does in two steps, for files that belong together: the second if the first returned 0.
+ */
 int output_finish(struct output *o, struct err *e);
 int output_commit(struct output *o, struct err *e);
 

@@ -95,7 +95,7 @@ static int check_pids(const struct opt_list *l, struct err *e)
 	return 0;
 }
 
-/* An event that cannot be counted is left out, and said: the rest is measured all the same. */
+/* Add an event; one that cannot be counted is left out with a message, and the rest measured. */
 static int ptt_add_event(struct request *q, const char *name, struct err *e)
 {
 	struct pmu_event *ev = &q->counters[q->c.nr_counters];
@@ -377,7 +377,7 @@ static void ptt_wait_for(const struct spawn *child, struct ticker *t)
 	}
 }
 
-/* What "proc" cannot see any more: threads and children that ended before the program did. */
+/* Add what "proc" cannot see any more: threads and children that ended before the program did. */
 static void add_ended(struct ptt_snapshot *s, const struct rusage *u)
 {
 	uint64_t all = ((uint64_t)u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1000000000 +

@@ -135,7 +135,7 @@ static void say_what_is_missing(const struct query *x, const struct query_rows *
 		log_warn("%" PRIu64 " of %" PRIu64 " rows are shown", rows->limit, rows->nr);
 }
 
-/* A heap has no traces. */
+/* Run the query; a heap has no traces. */
 static int query_ask(const struct query_request *q, const struct query_trace *traces, size_t nr,
 		     struct heap *heap, const char *sql, struct err *e)
 {
@@ -212,7 +212,7 @@ static int ask_heap(const struct query_request *q, const char *sql)
 	return r;
 }
 
-/* Options that choose a part of a trace, or how its names are read. */
+/* Return whether there are options that choose a part of a trace, or how its names are read. */
 static bool is_of_traces(const struct query_request *q)
 {
 	const struct profile_opts *po = &q->profile;
@@ -242,7 +242,7 @@ static bool is_file(const char *path)
 	return !access(path, F_OK);
 }
 
-/* Several are traces, and different ones. */
+/* Check the files: if there are several, they must be traces, and different ones. */
 static int check_files(const struct query_request *q)
 {
 	int i, k;
@@ -266,7 +266,7 @@ static int check_files(const struct query_request *q)
 	return 0;
 }
 
-/* All but the SQL are files; without SQL, which would be the last, all are. */
+/* Separate the files from the SQL, the last operand; without SQL all are files. */
 static void take_files(struct query_request *q, int *nr_operands, char ***operands)
 {
 	int nr = *nr_operands;
@@ -309,7 +309,7 @@ static int show_tables(const struct query_request *q, bool heap)
 	return 0;
 }
 
-/* Which files are asked is known then. */
+/* Check the options for the files, which are known by then. */
 static int check_input(struct query_request *q, int nr_operands)
 {
 	int r = check_request(q, nr_operands);

@@ -133,7 +133,7 @@ static const struct opt where_table[] = {
 	OPT_END
 };
 
-/* The names that --event has beside those of perf. */
+/* Add the names for --event beside those of perf. */
 static void join_sources(struct opt_join *j, size_t at)
 {
 	static const char *const args[] = { [SOURCE_BYTES] = "bytes", [SOURCE_TIME] = "time",
@@ -248,7 +248,7 @@ static int check_groups(const struct record_opts *o, const struct sampling *s, s
 	return 0;
 }
 
-/* A source that JVMs tell of. */
+/* Check a source that JVMs report. */
 static int check_java(const struct record_opts *o, const struct source_kind *kind, struct err *e)
 {
 	bool objects = kind->jvm == JVM_SOURCE_ALLOC || kind->jvm == JVM_SOURCE_LIVE;
@@ -264,7 +264,7 @@ static int check_java(const struct record_opts *o, const struct source_kind *kin
 	return 0;
 }
 
-/* Some options are for perf events only. */
+/* Check options that are for perf events only. */
 static int check_sources(const struct record_opts *o, const struct sampling *s, struct err *e)
 {
 	const struct sampling_opts *so = &o->sampling;
@@ -285,7 +285,7 @@ static int check_sources(const struct record_opts *o, const struct sampling *s, 
 	return r;
 }
 
-/* com.example.*,Lock?: what the agent will be given. */
+/* Check a pattern for the agent, such as com.example.*,Lock?. */
 static int check_lock_filter(const char *text, struct err *e)
 {
 	const char *p;
@@ -301,7 +301,7 @@ static int check_lock_filter(const char *text, struct err *e)
 	return 0;
 }
 
-/* Every acquisition: what cannot be counted without gaps, or would count the other's probes, is refused. */
+/* Check --lock-exact: refuse what leaves gaps, or would count the other's probes. */
 static int check_lock_exact(const struct record_opts *o, struct err *e)
 {
 	const char *other = calls_wanted(&o->calls) ? "--callflow" : o->window ? "--window" :
@@ -467,7 +467,7 @@ static void on_missed(const struct condition *w, const struct err *e)
 }
 
 
-/* A JVM has one set of probes. */
+/* Check --when method: a JVM has one set of probes. */
 static int check_timed(const struct sampling *s, const struct record_opts *o, struct err *e)
 {
 	if (!timedcalls_wanted(&s->c.trigger))
@@ -520,7 +520,7 @@ static int add_lock_event(struct sampling_opts *so, struct err *e)
 	return so->c.lock_exact ? opt_list_add(&so->events, "lock", e) : 0;
 }
 
-/* Labels alone are no event: beside calls they are those of calls. */
+/* Return whether samples are requested: labels alone are no event, and beside calls they belong to these. */
 static bool asks_for_samples(const struct sampling_opts *so)
 {
 	size_t i;
@@ -612,7 +612,7 @@ static int prepare_times(struct sampling *s, const struct record_opts *o, struct
 	return r;
 }
 
-/* JPMT's wishes as events. It recorded threads whatever they said. */
+/* Add events for what JPMT's file requests; JPMT recorded threads in any case. */
 static int add_jpmt_events(struct record_opts *o, const struct jpmt *j, struct err *e)
 {
 	const struct {
@@ -671,7 +671,7 @@ static int prepare_filter(struct sampling *s, const struct record_opts *o, struc
 	return r;
 }
 
-/* s->c begins as the options' c. */
+/* Prepare a recording; s->c begins as the options' c. */
 static int record_prepare(struct sampling *s, struct record_opts *o, int nr_operands, char **operands,
 			  struct err *e)
 {

@@ -70,7 +70,7 @@ static const struct opt report_opts[] = {
 	OPT_END
 };
 
-/* What is read, for commands that read several traces, too. */
+/* what is read, also for commands that read several traces */
 static const struct opt source_opts[] = {
 	OPT_FLAG(0, "samples", O, profile.samples, "show only the samples of a trace with exact calls"),
 	OPT_FLAG(0, "replay", O, profile.replay, "build the tree from the events of a call trace"),
@@ -139,7 +139,7 @@ static const struct opt check_opts[] = {
 };
 #undef O
 
-/* The option that chooses the report. */
+/* Add the option that chooses the report. */
 static void add_report(struct opt_join *j, size_t i, size_t at)
 {
 	const struct report *r = reports[i];
@@ -188,7 +188,7 @@ static void join_opts(struct opt_join *j)
 	opt_join_add(j, check_opts, at);
 }
 
-/* The struct of a report's own options, in the block that join_opts() laid out. */
+/* Return the struct of a report's own options, in the block that join_opts() laid out. */
 static const void *own_opts(const struct report_request *q, const struct report *of)
 {
 	size_t at = opt_join_room(sizeof(*q)), i;
@@ -253,7 +253,7 @@ static bool is_label_key(const char *key, struct err *e)
 	return !r;
 }
 
-/* Options that the other reports have for themselves; false when it has said which. */
+/* Check that no option of another report is set; return false after reporting one. */
 static bool has_no_others(const struct report_request *q, const struct report *r)
 {
 	const struct opt *o;
@@ -302,7 +302,10 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Options of a view that its row need not name change the view, which all reports print. */
+/*
+ * Return whether the report follows an option. Those of a view that its row need not name change the view,
+ * which all reports print.
+ */
 static bool follows(const struct report *r, const char *option)
 {
 	bool of_view = !r->print_trace && strcmp(option, "sort=column") && !has_word(r->excludes, option);
@@ -324,7 +327,7 @@ static int sort_of(const struct report_request *q, const struct report *r)
 	return -1;
 }
 
-/* The first option that the report does not follow, or NULL. */
+/* Return the first option that the report does not follow, or NULL. */
 static const struct opt *not_followed(const struct report_request *q, const struct report *r)
 {
 	static const struct opt *const tables[] = { report_opts, source_opts, selection_opts, folding_opts };
@@ -353,7 +356,7 @@ static bool refuse(const struct report *r, const struct opt *o)
 	return false;
 }
 
-/* What the report's row says of the options that all have; false when it has said what is wrong. */
+/* Check the common options against the report's row; return false after reporting an error. */
 static bool fits(const struct report_request *q, const struct report *r, bool text)
 {
 	struct buf b = BUF_INIT;
@@ -380,7 +383,7 @@ static bool fits(const struct report_request *q, const struct report *r, bool te
 	return ok;
 }
 
-/* NULL, or what a filter does not go with. */
+/* Return what a filter cannot be combined with, or NULL. */
 static const char *not_filtered(const struct report_request *q, const struct report *r)
 {
 	if (q->events || q->stacks || q->tree)
@@ -396,7 +399,7 @@ static const char *not_filtered(const struct report_request *q, const struct rep
 	return NULL;
 }
 
-/* What the conditions of a filter may be about. */
+/* Return the conditions that a filter may have. */
 static uint32_t rules_of(const struct report *r)
 {
 	return r->print_trace ? r->filters : RULES_ALL;
@@ -453,7 +456,7 @@ static int nr_texts(const struct report_request *q)
 	return !!q->events + !!q->stacks + !!q->tree;
 }
 
-/* What the option table alone cannot see; 0 or EXIT_USAGE. */
+/* Check what the option table alone cannot; return 0 or EXIT_USAGE. */
 static int check_request(const struct report_request *q, const struct report *r, const struct report_opts *o)
 {
 	const struct selection *s = &q->show.select;
@@ -532,10 +535,7 @@ static bool has_whole_names(const struct selection *s)
 	return any;
 }
 
-/*
- * The report was empty: a selection that finds nothing is most often a slip of the pen. Returns the
- * exit status.
- */
+/* Report that nothing was found: such a selection is most often a typing error. Returns the exit status. */
 static int say_nothing_matches(const struct report_request *q, const struct report_opts *o)
 {
 	const struct selection *s = &q->show.select;
@@ -556,7 +556,7 @@ static int say_nothing_matches(const struct report_request *q, const struct repo
 	return status;
 }
 
-/* What is missing from a report that was printed; the exit status it gives. */
+/* Warn of what is missing from a printed report; return the exit status. */
 static int warn_of_gaps(const struct report_request *q, const struct trace_reader *t,
 			const struct origin *origin)
 {
@@ -594,7 +594,7 @@ static int check_view(const struct view *v)
 	return nr_bad ? 1 : 0;
 }
 
-/* What can be said of the dispatches; a trace without them passes. */
+/* Check the dispatches; a trace without them passes. */
 static int check_sched(struct trace_reader *t)
 {
 	struct sched_model m;
@@ -615,7 +615,7 @@ static int check_sched(struct trace_reader *t)
 	return nr_bad ? 1 : 0;
 }
 
-/* A trace without waits for locks passes. */
+/* Check the locks; a trace without waits passes. */
 static int check_locks(struct trace_reader *t)
 {
 	struct locks_model m;
@@ -700,7 +700,7 @@ static int check_tallies(struct trace_reader *t)
 	return c.nr_bad ? 1 : 0;
 }
 
-/* Negative: there is no report, and why has been said. */
+/* Print the report of a trace; negative: there is no report, and the reason was reported. */
 static int print_trace(const struct report_request *q, const struct report_opts *o)
 {
 	const struct origin none = { 0 };
@@ -741,7 +741,7 @@ static void subject_release(struct subject *s)
 		trace_reader_close(s->t);
 }
 
-/* The model of samples becomes that of samples and the calls of another trace. */
+/* Combine the model of samples with the calls of another trace. */
 static int blend(struct subject *s, const struct report_request *q, const struct profile_opts *of,
 		 struct err *e)
 {
@@ -799,7 +799,7 @@ static int read_trace(struct subject *s, const struct report_request *q, const s
 	return q->blend ? blend(s, q, po, e) : 0;
 }
 
-/* The whole model; a view may leave some of it out. */
+/* Check the whole model, of which a view may leave some out. */
 static int check_sources(struct subject *s, const struct profile_opts *po)
 {
 	struct source_check c[FLOW_MAX_METRICS];
@@ -1013,7 +1013,7 @@ static const struct report *default_report(const struct report_request *q)
 	return is_markdown || (is_terminal && is_plain) ? &report_summary : &report_xarc;
 }
 
-/* The table of locks has no contexts: who had them is a tree. */
+/* Return the chosen report. The table of locks has no contexts, so who had them is a tree. */
 static const struct report *chosen_report(const struct report_request *q)
 {
 	const struct report *r = q->report ? reports[q->report - 1] : default_report(q);
@@ -1022,8 +1022,8 @@ static const struct report *chosen_report(const struct report_request *q)
 }
 
 /*
- * Metrics that the report's argument names are wanted, whatever the default is; n always is there. Only of
- * the event wall it is known which of it is waiting.
+ * Add the metrics that the report's argument names, whatever the default is; n is always there. Only for the
+ * event wall is it known which of it is waiting.
  */
 static int add_metrics(struct report_request *q, const struct report *r)
 {

@@ -171,7 +171,7 @@ static bool has_open_terms(const char *name)
 	return count_char(name, '/') % 2 && strncmp(name, "mem:", 4) && !uprobe_is_named(name);
 }
 
-/* The option parser split at every comma; those inside "pmu/term,term/" belong to the name. */
+/* Join a name that the option parser split at commas inside "pmu/term,term/". */
 static size_t join_name(const struct opt_list *names, size_t i, struct buf *b)
 {
 	buf_reset(b);
@@ -181,7 +181,7 @@ static size_t join_name(const struct opt_list *names, size_t i, struct buf *b)
 	return i;
 }
 
-/* Software counts these one by one: the kernel would estimate a period for them, far off. */
+/* Return whether software counts these one by one: the kernel's estimate of a period is far off for them. */
 static bool is_counted_singly(const struct pmu_event *ev)
 {
 	uint32_t type = ev->attr.type;
@@ -205,7 +205,7 @@ static uint64_t highest_freq(void)
 	return least ? MIN((1000000000 + least / 2) / least, (uint64_t)TIMERS_HZ) : TIMERS_HZ;
 }
 
-/* Beyond the limit itself the kernel refuses. */
+/* Return the frequency within the limit, beyond which the kernel refuses. */
 static uint64_t capped_freq(uint64_t freq)
 {
 	struct perf_limits l;
@@ -216,7 +216,9 @@ static uint64_t capped_freq(uint64_t freq)
 	return MIN(freq, highest_freq());
 }
 
-/* A rate in Hz is a period in ns for a clock (which has no adaptive rate), not for a counter. */
+/*
+ * Return the rate: in Hz it is a period in ns for a clock, which has no adaptive rate, but not for a counter.
+ */
 static struct ev_rate rate_of(const struct pmu_event *ev, uint64_t freq, uint64_t period)
 {
 	if (period)
@@ -293,7 +295,7 @@ static int add_source(struct sampling *s, const char *name, struct err *e)
 	return r;
 }
 
-/* A clock says where threads are while they run: one that is recorded anyway, or one aside. */
+/* Add a clock, which says where threads are while they run: one that is recorded anyway, or one aside. */
 static int add_clock(struct sampling *s, struct err *e)
 {
 	size_t i;
@@ -391,7 +393,7 @@ static void ids_add(struct ids *l, int id)
 	*VEC_ADD(l->id, l->nr_id, l->alloc_id) = id;
 }
 
-/* Commas split the list already; spaces and newlines do as well, for "$(pgrep java)". */
+/* Parse numbers. The list is split at commas; spaces and newlines separate as well, for "$(pgrep java)". */
 static int parse_ids(const struct opt_list *l, const char *what, struct ids *out, struct err *e)
 {
 	size_t i;
@@ -413,7 +415,7 @@ static int parse_ids(const struct opt_list *l, const char *what, struct ids *out
 	return 0;
 }
 
-/* A user's number, by itself or from /etc/passwd; other directories would take the C library's plug-ins. */
+/* Find a user's number, given or in /etc/passwd; other directories would require the C library's plug-ins. */
 static int parse_user(const char *name, uid_t *uid, struct err *e)
 {
 	size_t len = strlen(name);
@@ -560,7 +562,7 @@ void sampling_targets_text(const struct sampling *s, char *text, size_t size)
 	buf_release(&b);
 }
 
-/* Once at the begin for everybody, then for terminals. */
+/* Report the status, once at the beginning, then on terminals. */
 static void on_status(void *ctx, const struct collect_status *st)
 {
 	struct sampling *s = ctx;
@@ -593,7 +595,7 @@ static void on_deadlock(int pid, const char *text)
 	log_warn("process %d: deadlock of %s; 'arcprof threads -p %d' shows more", pid, text, pid);
 }
 
-/* A program is not to spend its time on being sampled. */
+/* Bound the rates, so that a program does not spend its time on being sampled. */
 void sampling_bound_rates(struct sampling *s)
 {
 	struct evconf *ev = &s->c.ev;
@@ -674,7 +676,7 @@ static void calls_phrase(const struct callflow_result *c, struct buf *b)
 		buf_fmt(b, ", %" PRIu64 " events, %" PRIu64 " lost", c->nr_events, c->told_events);
 }
 
-/* A rule that no call fell under is most likely a name that is not quite right. */
+/* Warn of rules that no call matched, which most likely have a misspelt name. */
 static void slow_warnings(const struct slow_rules *s)
 {
 	uint32_t i;
@@ -770,7 +772,7 @@ static void unsampled_warning(const struct collect_result *r)
 		 r->charged_ns / 1e9, r->why_unsampled);
 }
 
-/* Programs that have others run by somebody who is no child of theirs. */
+/* Return what runs the processes of a program, if these are not its children; else NULL. */
 static const char *runs_elsewhere(const struct sampling *s, const char *program)
 {
 	static const struct {
@@ -795,7 +797,7 @@ static const char *runs_elsewhere(const struct sampling *s, const char *program)
 	return NULL;
 }
 
-/* Who is not recorded, or not to their end, though the program has to do with them. */
+/* Warn of processes that were not recorded, or not to their end, though the program started them. */
 static void left_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	const char *by = runs_elsewhere(s, r->program_name);
@@ -916,7 +918,7 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 	}
 }
 
-/* Less than a hundredth is said nothing of. */
+/* Return whether all was recorded, ignoring less than a hundredth. */
 static bool counted_all_recorded(uint64_t counted, uint64_t recorded)
 {
 	return (double)recorded >= .99 * (double)counted;
@@ -951,7 +953,7 @@ static void account_warnings(const struct sampling *s, const struct collect_resu
 	}
 }
 
-/* A few, when a thread begins or names are new, say nothing. */
+/* Warn of throttling, unless there are few, as when a thread begins or names are new. */
 static void throttle_warnings(const struct collect_result *r)
 {
 	if (r->nr_throttled > r->nr_samples / 4) {
@@ -964,7 +966,10 @@ static void throttle_warnings(const struct collect_result *r)
 			 r->nr_held_back, plural(r->nr_held_back));
 }
 
-/* An interpreter of C++ leaves no samples in code without a file: such a JVM has said so itself. */
+/*
+ * Warn of JVMs without names. An interpreter in C++ leaves no samples in code without a file: such a JVM has
+ * reported that itself.
+ */
 static void agent_warnings(const struct sampling *s, const struct collect_result *r)
 {
 	uint64_t nr = MAX(r->nr_strange_jvms, r->nr_unknown_jvms);

@@ -83,7 +83,7 @@ void sampling_bound_rates(struct sampling *s);
 int sampling_run(struct sampling *s, struct collect_result *res, struct err *e);
 /* Print what was recorded, in one line on stderr, and a line for each thing that is missing. */
 void sampling_summary(const struct sampling *s, const struct collect_result *r);
-/* The latter lines alone. */
+/* Print the warnings only. */
 void sampling_warnings(const struct sampling *s, const struct collect_result *r);
 /*
  * Return whether what was asked for is not in the trace: it could not be written, or not one sample came of

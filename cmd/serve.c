@@ -77,7 +77,7 @@ static bool serve_is_same(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* In another process: what a damaged trace does there does not end this one. */
+/* Make the page in another process, as a damaged trace must not end this one. */
 static void make_page(struct serve *s)
 {
 	struct stat now = { 0 };
@@ -140,7 +140,7 @@ static void serve_refuse(int fd, const char *status)
 	buf_release(&b);
 }
 
-/* known: the tag of the page that who asks has, or "". */
+/* Send the page; known: the tag of the client's page, or "". */
 static void send_page(struct serve *s, int fd, const char *known, bool body)
 {
 	struct buf b = BUF_INIT, tag = BUF_INIT;
@@ -196,7 +196,7 @@ static bool read_request(int fd, char *text, size_t room)
 	return false;
 }
 
-/* All bytes are compared: how long it takes says nothing of the token. */
+/* Compare all bytes, so that the time taken reveals nothing about the token. */
 static bool is_token(const struct serve *s, const char *path)
 {
 	size_t len = strlen(s->token), i;
@@ -240,7 +240,7 @@ static bool is_host(const struct serve *s, const char *text)
 	return false;
 }
 
-/* The tag of the page that who asks has; "": none that can be ours. */
+/* Read the tag of the client's page; "": none that can be ours. */
 static void known_tag(const char *text, char *tag, size_t room)
 {
 	size_t len = 0;

@@ -48,12 +48,15 @@ struct packed {
 	bool sync;			/* it is on the disk once it has its name; true unless changed */
 };
 
-/* pack_end() follows in any case; out is what to write to. */
+/* Begin a file; pack_end() must follow in any case; out is what to write to. */
 int pack_begin(struct packed *p, const char *spool, const char *what, struct err *e);
-/* Parts can be decompressed each by itself. pack_begin() begins the first one, pack_end() ends the last. */
+/*
+ * End a part, each of which can be decompressed alone. pack_begin() begins the first one, pack_end() ends the
+ * last.
+ */
 void pack_part_end(struct packed *p);
 int pack_part(struct packed *p, struct err *e);
-/* path: of a file in the spool; NULL: it is dropped. */
+/* End the file; path: its name in the spool; NULL: it is removed. */
 int pack_end(struct packed *p, const char *path, struct err *e);
 
 /* Removes what a push that was killed left half done; the caller holds the spool's lock. */

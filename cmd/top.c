@@ -83,7 +83,7 @@ static void join_opts(struct opt_join *j)
 
 /* ---- drawing ---- */
 
-/* On a screen processes take up to a third. */
+/* Fit the lines on the screen; processes take up to a third. */
 static void fit(const struct top *t, struct top_text *x)
 {
 	size_t nr_active = top_procs_nr_active(&t->procs);
@@ -149,7 +149,10 @@ static void type_filter(struct top *t, int key)
 	t->first_row = 0;
 }
 
-/* What is shown stays, and can be sorted and folded again, while the recording goes on. */
+/*
+ * Freeze the screen, or let it go on. What is shown stays, and can be sorted and folded again, while the
+ * recording continues.
+ */
 static void freeze(struct top *t)
 {
 	t->frozen = !t->frozen;
@@ -246,7 +249,7 @@ static enum collect_next on_turn(void *ctx, uint64_t now_ns)
 	return COLLECT_GO_ON;
 }
 
-/* The tree is rebuilt: users of the old one keep it. */
+/* Hold the tree for its users before it is rebuilt. */
 static void top_hold(struct top *t)
 {
 	if (!t->frozen || t->has_held)
@@ -291,8 +294,8 @@ static int check(const struct top_opts *o, struct err *e)
 }
 
 /*
- * A screen needs no more than a thousand samples: the recorder's work is bounded, however many CPUs are
- * watched.
+ * Return the rate: a screen needs no more than a thousand samples, so the recorder's work is bounded, however
+ * many CPUs are watched.
  */
 static const char *default_freq(struct top *t, bool system_wide)
 {
@@ -303,7 +306,7 @@ static const char *default_freq(struct top *t, bool system_wide)
 	return t->freq;
 }
 
-/* Without anything to record it is the whole machine, as with any top. */
+/* Prepare; without anything to record it is the whole machine, as in other top programs. */
 static int top_prepare(struct top *t, struct sampling_opts *so, int nr_operands, char **operands,
 		       struct err *e)
 {

@@ -47,7 +47,7 @@ static const struct opt format_opts[] = {
 };
 #undef O
 
-/* The report's own options stand among those of what to print. */
+/* Join the report's own options to the group of what to print. */
 static void tprof_join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct tprof_opts));

@@ -44,7 +44,7 @@ static const struct opt view_table[] = {
 };
 #undef O
 
-/* A folder of its own, so that no other user can have put a file there. */
+/* Return the page's path in a folder of its own, so that no other user can have put a file there. */
 static char *place_of_page(const char *input, struct err *e)
 {
 	const char *dir = getenv("XDG_RUNTIME_DIR"), *name = strrchr(input, '/');
@@ -65,7 +65,7 @@ static char *place_of_page(const char *input, struct err *e)
 	return path;
 }
 
-/* Root's browser is hardly wanted, and without a display there is none. */
+/* Return whether there is a browser: root hardly wants one, and without a display there is none. */
 static bool has_browser(void)
 {
 	return geteuid() && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY"));
@@ -86,7 +86,9 @@ static bool open_browser(const char *path)
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-/* The page is complete: no other user could have put a link there before. */
+/*
+ * Pass the folder to the user after the page is complete: no other user could have put a link there before.
+ */
 static void give_folder(const char *path)
 {
 	char *folder = xstrdup(path);
@@ -101,7 +103,7 @@ static void give_folder(const char *path)
 	free(folder);
 }
 
-/* Nothing was written into it. */
+/* Remove the folder, into which nothing was written. */
 static void drop_folder(char *path)
 {
 	*strrchr(path, '/') = '\0';
@@ -141,7 +143,7 @@ static int make_page(void *ctx)
 	return p->diff ? show_difference(p->q, p->diff) : report_show(p->q, &report_xarc, NULL);
 }
 
-/* The page goes with the server. */
+/* Serve the page; it is removed with the server. */
 static int serve(const struct view_opts *o, struct report_request *q, char *path)
 {
 	struct page_of of = { q, o->diff };
@@ -199,7 +201,7 @@ static int view_run(void *opts, int nr_operands, char **operands)
 		return status;
 	}
 	status = make_page(&(struct page_of){ &q, o->diff });
-	/* What a damaged trace gives is shown, too; a file of the user's may be an older page. */
+	/* the page of a damaged trace is shown, too; the user's own file may be an older page */
 	whole = status && o->output ? NULL : realpath(q.output, NULL);
 	if (!whole && path)
 		drop_folder(path);

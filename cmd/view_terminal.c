@@ -82,7 +82,7 @@ static void put_answer(const struct work_answer *a, struct buf *out)
 		buf_fmt(out, "\nsignal %d ended this report\n", a->status - 128);
 }
 
-/* The report's own options are those of its command line. */
+/* Set the report's own options from its command line. */
 static int fill_own(struct job *j, const struct opt_list *sources, struct err *e)
 {
 	const struct report *r = j->report;

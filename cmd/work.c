@@ -46,7 +46,7 @@ static bool work_read_some(int fd, struct buf *b, size_t max, bool *over)
 	return n > 0;
 }
 
-/* Until both streams have ended, or there is a reason to take no more. */
+/* Read until both streams have ended, or there is a reason to stop. */
 static void listen_to(int out, int messages, size_t max, uint64_t timeout_ns, struct work_answer *a)
 {
 	const uint64_t end_ns = clock_mono_ns() + timeout_ns;
