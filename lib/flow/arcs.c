@@ -38,7 +38,7 @@ static void arcs_add_node(uint64_t *to, const struct flow *f, uint32_t i)
 	}
 }
 
-/* A new row; the pointers into sums[] are set when it has stopped growing. */
+/* Return a new row; the pointers into sums[] are set when it has stopped growing. */
 static size_t new_row(struct builder *b, uint32_t consumer)
 {
 	struct arcs *a = b->a;
@@ -71,7 +71,7 @@ static void fetch_values(const struct flow *f, uint32_t node)
 	__builtin_prefetch(flow_cum(f, node));
 }
 
-/* What the other end of the arcs of b->nodes[k] is read from. */
+/* Set from what the other end of the arcs of b->nodes[k] is read. */
 static void fetch_other_end(const struct builder *b, uint32_t k, bool up)
 {
 	const struct flow_node *n = &b->f->nodes[b->nodes[k]];
@@ -107,7 +107,7 @@ static void sum_rows(struct builder *b, size_t stanza, enum arc_rows kind)
 	b->a->stanzas[stanza].nr_rows[kind] = b->nr_rows - first;
 }
 
-/* Self and rself have two rows for each stanza, in front of all others. */
+/* Sum self and rself, which have two rows for each stanza, in front of all others. */
 static void sum_self(struct builder *b, size_t s)
 {
 	struct arc_stanza *x = &b->a->stanzas[s];
@@ -164,7 +164,7 @@ static struct arc_sums sums_of(const struct builder *b, size_t row)
 	return (struct arc_sums){ p[0], p + 1, p + 1 + b->f->nr_metrics };
 }
 
-/* Nothing grows any more: who points where can be said.  Rows lie in the order they were made. */
+/* Set the pointers, as nothing grows any more. Rows are in the order in which they were made. */
 static void set_pointers(struct builder *b)
 {
 	struct arcs *a = b->a;
@@ -183,7 +183,7 @@ static void set_pointers(struct builder *b)
 	}
 }
 
-/* A consumer that is a root and nothing else has no parents, not a row that says so. */
+/* Drop the parents of consumers that are only roots, so that no row says so. */
 static void drop_lone_roots(struct arcs *a)
 {
 	size_t i;

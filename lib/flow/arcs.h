@@ -49,8 +49,8 @@ void arcs_init(struct arcs *a, const struct flow *f);
 void arcs_release(struct arcs *a);
 
 /*
- * Stanzas by self's sums, descending; parents the other way round, so that the largest stands
- * next to self; children as stanzas.
+ * Sort stanzas by self's sums, descending; parents in reverse, so that the largest is next to self; children
+ * as stanzas.
  */
 void arcs_sort(struct arcs *a, const struct flow_order *o);
 

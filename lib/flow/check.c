@@ -75,8 +75,8 @@ static void check_distinct(const struct flow *f, struct flow_check *c)
 }
 
 /*
- * The nearest node above with the same consumer has a level one lower.  Walking up to it
- * would cost the depth, so the open node of each consumer is kept along a preorder walk.
+ * Check that the nearest node above with the same consumer has a level one lower. Walking up to it would cost
+ * the depth, so the open node of each consumer is kept along a preorder walk.
  */
 static void check_levels(const struct flow *f, struct flow_check *c)
 {

@@ -16,7 +16,7 @@ enum consumer_kind {
 	CONSUMER_NR
 };
 
-/* These are the questions that are asked of kinds. */
+/* traits of kinds, by which code distinguishes them */
 enum kind_trait {
 	KIND_PLACE = 1 << 0,	/* what stands above functions: processes, threads, labels of these */
 	KIND_CODE = 1 << 1,	/* a function that runs */
@@ -29,13 +29,13 @@ enum kind_trait {
 
 /* Check whether the kind has that trait, or one of several. */
 bool kind_is(uint32_t kind, unsigned int traits);
-/* The kind of a function in a trace (enum function_kind); CONSUMER_ANY for a number that is not known. */
+/* Return the kind of a function in a trace (enum function_kind); CONSUMER_ANY for an unknown number. */
 enum consumer_kind consumer_kind_of(uint32_t function);
 /* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
 const char *consumer_kind_name(uint32_t kind);
 /* Return what has one colour on the page: "java", "kernel", ...; "other" for a number that is not known. */
 const char *consumer_kind_family(uint32_t kind);
-/* CONSUMER_NR for an unknown name. */
+/* Return the kind with that name, CONSUMER_NR for an unknown one. */
 enum consumer_kind consumer_kind_parse(const char *name, size_t len);
 
 struct consumer {

@@ -43,13 +43,13 @@ void flow_events_release(struct flow_events *b);
  */
 void flow_events_switch(struct flow_events *b, uint32_t consumer, const uint64_t *values);
 /*
- * No context is open, and what was consumed up to here is not of these events; nor has the thread begun in
- * them, if this is its first.
+ * Resume: no context is open, and what was consumed up to here is not of these events; nor has the thread
+ * begun in them, if this is its first.
  */
 void flow_events_resume(struct flow_events *b, const uint64_t *values, bool first);
-/* The context is open by now, and was entered before the events begin. */
+/* Note that the context is open by now, and was entered before the events begin. */
 void flow_events_open(struct flow_events *b, uint32_t consumer);
-/* The innermost nr open contexts end, though nothing says that they were left (popped). */
+/* End the innermost nr open contexts, though nothing says that they were left (popped). */
 void flow_events_unwind(struct flow_events *b, uint64_t nr, const uint64_t *values);
 /* Closes what is open.  The indices of nodes may change in the flow_finish() that follows. */
 void flow_events_finish(struct flow_events *b);

@@ -20,10 +20,10 @@ struct flat {
 	uint64_t *sums;			/* what the rows point into */
 };
 
-/* Of a finished tree. */
+/* Sum a finished tree. */
 void flat_init(struct flat *a, const struct flow *f);
 void flat_release(struct flat *a);
-/* The larger first, as order.h has it. */
+/* Sort, the larger first, as in order.h. */
 void flat_sort(struct flat *a, const struct flow_order *o);
 
 #endif

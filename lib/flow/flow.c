@@ -164,7 +164,7 @@ void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr)
 	f->nr_metrics = nr;
 }
 
-/* Children in index order, which is the order of first entry. */
+/* Link children in index order, which is the order of first entry. */
 static void link_children(struct flow *f)
 {
 	size_t i;
@@ -191,7 +191,10 @@ uint32_t flow_next(const struct flow *f, uint32_t i)
 	return f->nodes[i].child ? f->nodes[i].child : flow_next_outside(f, i);
 }
 
-/* A root that was put above an older one takes its place: its first child then has a lower index. */
+/*
+ * Return the first node of a root. One that was put above an older one takes its place: its first child then
+ * has a lower index.
+ */
 static uint32_t first_seen(const struct flow *f, uint32_t root)
 {
 	while (f->nodes[root].child && f->nodes[root].child < root)
@@ -210,7 +213,7 @@ static int compare_roots(const void *p, const void *q)
 	return COMPARE(a->seen, b->seen);
 }
 
-/* Roots in order of first entry, whatever repairs did. */
+/* Order roots by first entry, whatever repairs did. */
 static void order_roots(struct flow *f)
 {
 	struct root_order *list = NULL;
@@ -264,7 +267,7 @@ void flow_renumber(struct flow *f, uint32_t *new_index)
 	f->unordered = false;
 }
 
-/* RL: how many nodes of the path, this one included, have its consumer. */
+/* Set RL: how many nodes of the path, this one included, have its consumer. */
 static void set_levels(struct flow *f)
 {
 	uint32_t *open = xcalloc(flow_nr_consumers(f), sizeof(*open));

@@ -26,7 +26,7 @@
 #define FLOW_NONE 0		/* no node; also the index of the invisible root of the forest */
 #define FLOW_MAX_NODES (UINT32_MAX - 1)
 
-/* What n counts.  Trees that differ in it are never added to each other. */
+/* what n counts; trees that differ in it are never added to each other */
 enum flow_n {
 	FLOW_CALLS,
 	FLOW_SAMPLES,
@@ -73,12 +73,12 @@ struct flow {
 void flow_init(struct flow *f, unsigned int nr_metrics, enum flow_n n_means);
 void flow_release(struct flow *f);
 
-/* The child of parent for consumer, made when new, past the cache of the last one. */
+/* Return the child of parent for consumer, made if new, past the cache of the last one. */
 uint32_t flow_child_lookup(struct flow *f, uint32_t parent, uint32_t consumer);
-/* The same, but FLOW_NONE when there is none. */
+/* Return the child, or FLOW_NONE. */
 uint32_t flow_child_find(const struct flow *f, uint32_t parent, uint32_t consumer);
 
-/* The child of parent (FLOW_NONE: a root) for consumer, made when new. */
+/* Return the child of parent (FLOW_NONE: a root) for consumer, made if new. */
 static inline uint32_t flow_child(struct flow *f, uint32_t parent, uint32_t consumer)
 {
 	uint32_t last = f->nodes[parent].last;
@@ -91,8 +91,8 @@ static inline uint32_t flow_child(struct flow *f, uint32_t parent, uint32_t cons
 }
 
 /*
- * Root keeps its children, n and base but becomes consumer's; a new root of its former consumer,
- * which is returned, is put above it.  Breaks [4] until flow_finish().
+ * Put a new root of its former consumer above root, which keeps its children, n and base but becomes
+ * consumer's; return the new root. Breaks [4] until flow_finish().
  */
 uint32_t flow_insert_above(struct flow *f, uint32_t root, uint32_t consumer);
 
@@ -120,14 +120,14 @@ void flow_arrange(struct flow *f, const unsigned int *from, unsigned int nr);
 
 /* Sum of n, and of base into total[nr_metrics], over all nodes. */
 uint64_t flow_totals(const struct flow *f, uint64_t *total);
-/* n of each node and of all below it, into n[nr_nodes]. */
+/* Sum n of each node and of all below it into n[nr_nodes]. */
 void flow_sum_n(const struct flow *f, uint64_t *n);
 /* Return one more than the highest consumer id in the tree: the size of an array indexed by it. */
 uint32_t flow_nr_consumers(const struct flow *f);
 
-/* Preorder walk without recursion: the node after i, FLOW_NONE at the end; start with FLOW_NONE. */
+/* Walk in preorder without recursion: return the node after i, FLOW_NONE at the end; start with FLOW_NONE. */
 uint32_t flow_next(const struct flow *f, uint32_t i);
-/* The same, but past the subtree of i. */
+/* Do the same, but skip the subtree of i. */
 uint32_t flow_next_outside(const struct flow *f, uint32_t i);
 
 /* Sums stop at UINT64_MAX, which stands for that or more: one that wrapped would be a wrong number. */

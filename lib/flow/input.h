@@ -42,7 +42,7 @@ int input_events(struct model *m, const char *data, size_t len, struct err *e);
 int input_stacks(struct model *m, const char *data, size_t len, struct err *e);
 int input_tree(struct model *m, const char *data, size_t len, struct err *e);
 
-/* Writes the "# levels" form. */
+/* Write the "# levels" form. */
 void output_tree(const struct model *m, FILE *out);
 
 #endif

@@ -21,7 +21,7 @@ struct parser {
 	unsigned int nr_values;
 };
 
-/* The number of values before the kind; 0 when the line has no kind. */
+/* Return the number of values before the kind; 0 if the line has no kind. */
 static unsigned int count_values(const char *p, const char *end)
 {
 	unsigned int nr = 0;

@@ -47,7 +47,7 @@ static uint64_t *row_base(struct nodes *d, size_t row)
 	return d->base + row * d->x->m->flow.nr_metrics;
 }
 
-/* The last row read is another one of a node that is known: their values are added. */
+/* Add the values of the last row, which is another one of a known node. */
 static int add_to(struct nodes *d, uint32_t to, const struct row *r, struct err *e)
 {
 	struct row *known = &d->rows[to];

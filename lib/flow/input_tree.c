@@ -11,7 +11,7 @@
 #include "flow/input.h"
 #include "flow/tree.h"
 
-/* These have a meaning in a path, beside what is escaped everywhere. */
+/* escaped in paths, beside what is escaped everywhere */
 static const char also[] = "\\;";
 
 const char *tree_field(const char **p, const char *end, size_t *len)
@@ -153,7 +153,7 @@ static unsigned int count_metrics(const struct text *t)
 	return t->levels || t->nodes || tabs < 2 ? 1 : MIN(tabs - 1, (unsigned int)FLOW_MAX_METRICS);
 }
 
-/* The metric that is the n of metric i's source; 0: n is; the number of metrics: it is not there. */
+/* Return the metric that is the n of metric i's source; 0: n is; the number of metrics: it is missing. */
 static unsigned int counter_of(const struct text *t, unsigned int i)
 {
 	const struct text_metric *x = &t->metrics[i], *c;
@@ -169,7 +169,7 @@ static unsigned int counter_of(const struct text *t, unsigned int i)
 	return t->nr_metrics;
 }
 
-/* As output_tree() writes it, the n of further sources stand behind all metrics. */
+/* Set the sources; as output_tree() writes them, the n of further sources follow all metrics. */
 static int set_sources(struct model *m, const struct text *t, struct err *e)
 {
 	unsigned int nr = t->nr_metrics, first = nr, i, at, named = 0;
@@ -225,7 +225,7 @@ static void put_escaped(const char *s, FILE *out)
 	buf_release(&b);
 }
 
-/* A word of a directive: it ends at a blank. */
+/* Write a word of a directive, which ends at a blank. */
 static void input_tree_put_word(const char *s, FILE *out)
 {
 	struct buf b = BUF_INIT;

@@ -13,7 +13,7 @@ static void start_from(const struct flow *f, struct flow *out)
 	out->repairs = f->repairs;
 }
 
-/* The trees are built in order, so that flow_finish() has nothing to number again. */
+/* Set where nodes are. The trees are built in order, so that flow_finish() has nothing to renumber. */
 static void map_tell(const struct flow *f, const uint32_t *at, uint32_t *where)
 {
 	if (where)

@@ -106,7 +106,7 @@ struct pick {
 	unsigned int nr_metrics, nr_sources;
 };
 
-/* The source in the new model; its calls are there whatever is picked. */
+/* Return the source in the new model; calls are there whatever is picked. */
 static unsigned int pick_source(struct pick *p, unsigned int source)
 {
 	unsigned int i;
@@ -137,7 +137,7 @@ static int pick(const struct model *m, char *const *names, size_t nr, struct pic
 	return 0;
 }
 
-/* The same nodes, so the same numbers. */
+/* Copy the nodes with their numbers. */
 static void copy_nodes(struct model *m, const struct model *old, const struct pick *p)
 {
 	uint64_t base[FLOW_MAX_METRICS];

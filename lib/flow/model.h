@@ -49,7 +49,7 @@ struct model {
 };
 
 /*
- * The metric that says what calibration took from that one; 0: it was not calibrated, or that was not
+ * Return the metric that has what calibration took from that one; 0: it was not calibrated, or that was not
  * kept.
  */
 static inline unsigned int model_delta(const struct model *m, unsigned int metric)
@@ -63,7 +63,7 @@ static inline unsigned int model_delta(const struct model *m, unsigned int metri
 }
 
 /*
- * Whether calibration took as much from that metric as is left, or what is left is uncertain: of
+ * Return whether calibration took as much from that metric as is left, or what is left is uncertain: of
  * values of one context or of several, [metric].
  */
 static inline bool model_is_marked(const struct model *m, const uint64_t *values, unsigned int metric)
@@ -76,13 +76,13 @@ static inline bool model_is_marked(const struct model *m, const uint64_t *values
 	       (m->has_doubts && values[delta + 1] && values[delta + 1] >= values[metric]);
 }
 
-/* The metric that is the n of that source; 0: the n of the nodes is. */
+/* Return the metric that is the n of that source; 0: the n of the nodes is. */
 static inline unsigned int model_counter(const struct model *m, unsigned int source)
 {
 	return source ? m->nr_shown + source - 1 : 0;
 }
 
-/* n of that source, of a node or of the sum of several: their n, and values by metric. */
+/* Return n of that source, for a node or the sum of several: their n, and values by metric. */
 static inline uint64_t model_n(const struct model *m, unsigned int source, uint64_t n, const uint64_t *values)
 {
 	return source ? values[model_counter(m, source)] : n;
@@ -93,15 +93,16 @@ static inline uint64_t model_node_n(const struct model *m, unsigned int source, 
 	return model_n(m, source, m->flow.nodes[node].n, flow_base(&m->flow, node));
 }
 
-/* A model of one source. Its metrics want names. */
+/* Prepare a model of one source, whose metrics still need names. */
 void model_init(struct model *m, unsigned int nr_metrics, enum flow_n kind);
 void model_release(struct model *m);
 void model_set_metric(struct model *m, unsigned int i, const char *name, size_t name_len,
 		      const char *unit, size_t unit_len);
 
 /*
- * A model of several sources: model_clear(), then sources and metrics, then model_begin(), which makes an
- * empty tree for them. The order of metrics is that of the columns.
+ * Return whether a model has room for these. A model of several sources is made by model_clear(), then
+ * sources and metrics, then model_begin(), which makes an empty tree for them. The order of metrics is that
+ * of the columns.
  */
 static inline bool model_has_room(unsigned int nr_metrics, unsigned int nr_sources)
 {
@@ -111,15 +112,17 @@ void model_clear(struct model *m);
 unsigned int model_add_source(struct model *m, enum flow_n kind, const char *name);
 void model_add_metric(struct model *m, unsigned int source, const char *name, const char *unit);
 void model_begin(struct model *m);
-/* The last metrics of a model of one source, from first on, are n of further sources. */
+/* Make the last metrics of a model of one source, from first on, the n of further sources. */
 void model_set_counters(struct model *m, unsigned int first);
 /* "calls", "samples", "objects": what n of that source counts. */
 const char *model_kind_name(enum flow_n kind);
-/* The first source that counts samples; nr_sources: none does. */
+/* Return the first source that counts samples; nr_sources: none does. */
 unsigned int model_first_samples(const struct model *m);
-/* The first source may have none: calls that are there to hang samples in. */
+/*
+ * Return whether a source has metrics: the first may have none, if calls are there only to hang samples in.
+ */
 bool model_has_metrics(const struct model *m, unsigned int source);
-/* The metric is the first one of its source: n of the source stands before it. */
+/* Return whether the metric is the first one of its source: n of the source precedes it. */
 bool model_leads_source(const struct model *m, unsigned int metric);
 
 typedef const char *metric_name(const void *ctx, size_t i);
@@ -131,11 +134,10 @@ size_t metric_meant(const char *name, size_t nr, metric_name *name_of, const voi
 /* Do the same with the metrics that the model shows; nr_shown: none. */
 unsigned int model_metric(const struct model *m, const char *name);
 
-/* flow_finish() of the tree; times follow its nodes. */
+/* Finish the tree by flow_finish(); times follow its nodes. */
 void model_finish(struct model *m);
 /*
- * The tree of the model is replaced by *f, which the model then owns. where: as flow/ops.h has it;
- * NULL: as it was.
+ * Replace the tree of the model by *f, which the model then owns. where: as in flow/ops.h; NULL: unchanged.
  */
 void model_take_flow(struct model *m, struct flow *f, const uint32_t *where);
 

@@ -32,12 +32,12 @@ void flow_group(const struct flow *f, const uint32_t *above, struct flow *out, u
 void flow_filter(const struct flow *f, const uint32_t *has, uint32_t want, uint32_t never, struct flow *out,
 		 uint32_t *where);
 
-/* The same of the nodes that mine[] has. */
+/* Do the same for the nodes in mine[]. */
 void flow_keep(const struct flow *f, const bool *mine, struct flow *out, uint32_t *where);
 
 /*
- * The nodes with a cum below percent of the total in every metric go; each parent gets one
- * child of consumer pruned, which has their n and base.
+ * Remove the nodes with a cum below percent of the total in every metric; each parent gets one child of
+ * consumer pruned, which has their n and base.
  */
 void flow_prune(const struct flow *f, double percent, uint32_t pruned, struct flow *out, uint32_t *where);
 

@@ -24,8 +24,8 @@ struct flow_key {
 };
 
 /*
- * Negative when a comes first: the larger does, or with up the smaller.  Names ascend in both,
- * and only the same consumer gives 0.
+ * Compare; negative if a comes first: the larger does, or with up the smaller. Names ascend in both, and only
+ * the same consumer gives 0.
  */
 int flow_compare(const struct flow_order *o, const struct flow_key *a, const struct flow_key *b, bool up);
 

@@ -21,7 +21,7 @@ struct text {
 };
 
 void text_init(struct text *t, const char *data, size_t len);
-/* The next line, without its end and without a carriage return before it; NULL at the end. */
+/* Return the next line, without its end and without a carriage return before it; NULL at the end. */
 const char *text_line(struct text *t, size_t *len);
 /* Reads comments and directives up to the first line that is neither; 0 or -EINVAL. */
 int text_directives(struct text *t, struct err *e);
@@ -29,7 +29,7 @@ int text_directives(struct text *t, struct err *e);
 int text_bad(const struct text *t, struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* A decimal number; moves *p past it; false when there is none or it needs more than 64 bits. */
+/* Parse a decimal number, moving *p past it; return false if there is none or it needs more than 64 bits. */
 bool text_u64(const char **p, const char *end, uint64_t *v);
 
 /* Names the metrics as the directives did, else def_name and def_unit for the first. */

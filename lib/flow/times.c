@@ -58,7 +58,7 @@ static void merge(struct flow_time *list, size_t middle, size_t nr, struct flow_
 		list[at++] = b < nr && list[b].time_ns < room[a].time_ns ? list[b++] : room[a++];
 }
 
-/* The file is nearly in order: merging what is in order already costs one comparison. */
+/* Sort by merging, which costs one comparison where the file is in order, as it mostly is. */
 void flow_times_sort_by_time(struct flow_times *t)
 {
 	struct flow_time *room = xcalloc(t->nr_list + 1, sizeof(*room));

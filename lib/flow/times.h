@@ -30,7 +30,7 @@ struct flow_times {
 void flow_times_release(struct flow_times *t);
 void flow_times_add(struct flow_times *t, const struct flow_time *x);
 
-/* The tree has become another one, where node i is where[i]; 0: it is gone, and its samples with it. */
+/* Move samples to another tree, where node i is where[i]; 0: it was dropped, and its samples with it. */
 void flow_times_move(struct flow_times *t, const uint32_t *where);
 
 /* Sorts by metric, by the number of the node in rank[], and by time. */

@@ -14,11 +14,13 @@ struct tree_parser {
 	struct buf name;
 };
 
-/* The next tab-separated field of the line at *p, which becomes NULL at its end; NULL: there is none. */
+/*
+ * Return the next tab-separated field of the line at *p, which becomes NULL at its end; NULL: there is none.
+ */
 const char *tree_field(const char **p, const char *end, size_t *len);
-/* n, and base of all metrics; false: a number is missing or none. */
+/* Parse n, and base of all metrics; return false if a number is missing or invalid. */
 bool tree_numbers(struct tree_parser *x, const char **p, const char *end, uint64_t *n, uint64_t *base);
-/* The rest of a line, from NAME on. */
+/* Parse the rest of a line, from NAME on. */
 int tree_consumer(struct tree_parser *x, const char *p, const char *end, uint32_t *id, struct err *e);
 
 /* Reads all lines of the form "# nodes" into x->m. */

@@ -64,7 +64,7 @@ static uint32_t same_string(struct model_union *u, const struct model *from, uin
 	return strtab_adds(&u->m->consumers.names, model_str(from, id));
 }
 
-/* False: there is no room, and the union has what it had. */
+/* Place the inputs; return false if there is no room, and leave the union unchanged. */
 static bool union_place(struct model_union *u, const struct model *from, unsigned int side, struct places *p)
 {
 	unsigned int nr_sources = u->nr_sources, nr_columns = u->nr_columns, i, at = 0;
@@ -94,7 +94,7 @@ static bool union_place(struct model_union *u, const struct model *from, unsigne
 	return false;
 }
 
-/* The column with the n of a source that is not the first. */
+/* Return the column with the n of a source that is not the first. */
 static unsigned int column_of_n(const struct model_union *u, unsigned int source)
 {
 	unsigned int i;
@@ -134,7 +134,7 @@ static void identify(const struct model_union *u, const struct model *from, uint
 	x->detail = c->detail ? strtab_adds(names, model_str(from, c->detail)) : 0;
 }
 
-/* What members do not agree in is that of their identity. */
+/* Join a member: where members differ, the value of their identity is shown. */
 static void union_join(struct consumer *shown, const struct consumer *with, const struct consumer *identity)
 {
 	if (shown->name != with->name)
@@ -290,7 +290,7 @@ static void add_sources(struct model_union *u, const unsigned int *to)
 	buf_release(&b);
 }
 
-/* Metrics of the same name stand together. */
+/* Add metrics, with those of the same name together. */
 static void add_metrics(struct model_union *u, const unsigned int *to, unsigned int *column)
 {
 	bool done[FLOW_MAX_METRICS] = { false };
@@ -311,7 +311,7 @@ static void add_metrics(struct model_union *u, const unsigned int *to, unsigned 
 	buf_release(&b);
 }
 
-/* The n that comes first belongs into the nodes. */
+/* Move the n that comes first into the nodes. */
 static void swap_n(struct model_union *u, unsigned int column)
 {
 	size_t i;

@@ -70,7 +70,7 @@ struct model_union {
 	unsigned int nr_inputs;
 };
 
-/* Initialises u and m; m is a model after union_finish(), and the caller's to release. */
+/* Initialise u and m; m is a model after union_finish(), for the caller to release. */
 void union_init(struct model_union *u, struct model *m, const struct union_opts *o);
 
 /*
@@ -82,8 +82,8 @@ int union_add(struct model_union *u, const struct model *from, unsigned int side
 	      struct err *e);
 
 /*
- * The model, finished, with the nodes as they were numbered. A consumer has the kind, module and key that
- * all its members had, else what identify() gave. Without inputs it is empty.
+ * Finish the model, with the nodes as they were numbered. A consumer has the kind, module and key that all
+ * its members had, else what identify() gave. Without inputs it is empty.
  */
 void union_finish(struct model_union *u);
 void union_release(struct model_union *u);
