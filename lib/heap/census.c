@@ -24,7 +24,7 @@ void census_free(struct census *c)
 	free(c);
 }
 
-/* Class objects lie between others, but are first in the dump. */
+/* End a run. Class objects are between others, but come first in the dump. */
 static void end_run(struct census *c, const struct hprof_item *x)
 {
 	VEC_GROW(c->runs, c->nr_runs, c->alloc_runs);
@@ -77,7 +77,7 @@ static int by_first(const void *a, const void *b)
 	return COMPARE(x->first, y->first);
 }
 
-/* One behind the other, so that nothing lay between objects but what was known. */
+/* Return whether objects follow each other, so that nothing was between them but what was known. */
 static bool are_apart(const struct census *c)
 {
 	size_t i;

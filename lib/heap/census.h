@@ -29,7 +29,7 @@ struct census {
 	bool failed;
 };
 
-/* The class of an array of values, whose number is found later. */
+/* Return the class of an array of values, whose number is found later. */
 static inline uint32_t census_values(unsigned int type)
 {
 	return HEAP_NONE - 1 - type;
@@ -37,9 +37,9 @@ static inline uint32_t census_values(unsigned int type)
 
 struct census *census_new(const struct heap *h);
 void census_free(struct census *c);
-/* An object that has just been added to h->ids; a Class object has no kind. */
+/* Count an object that has just been added to h->ids; a Class object has no kind. */
 void census_see(struct census *c, const struct heap *h, const struct hprof_item *x);
-/* After ids_finish(), and the classes have been resolved. False: it has failed. */
+/* Finish, after ids_finish() and after the classes have been resolved. Returns false if it has failed. */
 bool census_finish(struct census *c, const struct heap *h);
 
 #endif

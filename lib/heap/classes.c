@@ -47,7 +47,7 @@ static unsigned int type_of_letter(char c)
 	return at ? HPROF_BOOLEAN + (at - letters) : 0;
 }
 
-/* Hidden classes, "Main$$Lambda+0x1234", are "Main$$Lambda/0x1234" to Java. */
+/* Append the name; hidden classes, "Main$$Lambda+0x1234", are "Main$$Lambda/0x1234" in Java. */
 static void put_dotted(struct buf *b, const char *s, size_t len)
 {
 	const char *plus = memmem(s, len, "+0x", 3);
@@ -165,7 +165,7 @@ static bool is_referent(const struct heap *h, const struct heap_class *c, const 
 	       !strcmp(strtab_get(&h->names, text), "referent");
 }
 
-/* The references among the own fields of k, which begin at *offset in an instance of c. */
+/* Add the references among the own fields of k, which begin at *offset in an instance of c. */
 static void add_refs(struct heap *h, struct heap_class *c, const struct heap_class *k, uint32_t *offset,
 		     size_t *alloc)
 {
@@ -235,7 +235,7 @@ void heap_fields_walk(struct heap_fields_walk *w, const struct heap *h, const st
 	}
 }
 
-/* The class above that has fields. */
+/* Go to the next class above that has fields. */
 static bool to_super(struct heap_fields_walk *w)
 {
 	while (!w->left) {

@@ -107,7 +107,7 @@ void classpath_free(struct classpath *cp)
 	free(cp);
 }
 
-/* The content of the entry of the directory at that place. */
+/* Unpack the entry at that place of the directory. */
 static bool unpack(const struct io_map *b, size_t entry, struct buf *out)
 {
 	uint32_t method = le16(b, entry + 10), packed = le32(b, entry + 20);

@@ -17,7 +17,10 @@ struct classpath;
 struct classpath *classpath_open(const char *list, struct err *e);
 void classpath_free(struct classpath *cp);		/* NULL: nothing */
 
-/* The file of java.util.Map$Entry: the first that there is. False: there is none; out is as it was. */
+/*
+ * Find the file of java.util.Map$Entry, for example: the first that there is. Returns false if there is none;
+ * out is unchanged then.
+ */
 bool classpath_find(const struct classpath *cp, const char *class_name, struct buf *out);
 
 #endif

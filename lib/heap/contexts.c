@@ -149,7 +149,7 @@ uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node)
 	return b->field ? consumer_of_field(b, node) : consumer_of_object(b, node);
 }
 
-/* The context of an object of that consumer whose dominator has the context parent. */
+/* Return the context of an object of that consumer whose dominator has the context parent. */
 uint32_t contexts_child(struct heap_contexts *b, uint32_t parent, uint32_t consumer)
 {
 	struct flow *f = &b->m->flow;

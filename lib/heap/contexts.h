@@ -24,7 +24,7 @@ struct heap_contexts {
 	struct map consumer_of_field;	/* (field, class) -> consumer */
 };
 
-/* What holds what nothing holds: objects of a damaged dump have lost who held them. */
+/* Return the name for what holds objects that nothing holds: in a damaged dump their holders are lost. */
 const char *contexts_lost_name(const struct heap *h);
 void contexts_init(struct heap_contexts *b, const struct heap *h, struct model *m, enum heap_fold fold);
 void contexts_release(struct heap_contexts *b);
@@ -36,7 +36,7 @@ void contexts_release(struct heap_contexts *b);
 uint32_t contexts_named(struct heap_contexts *b, uint32_t object);
 /* Return the consumer by class, or field and class; for roots of a kind, and threads, by name. */
 uint32_t contexts_consumer(struct heap_contexts *b, uint32_t node);
-/* The context of a node of that consumer below the context parent. */
+/* Return the context of a node of that consumer below the context parent. */
 uint32_t contexts_child(struct heap_contexts *b, uint32_t parent, uint32_t consumer);
 
 #endif

@@ -92,7 +92,7 @@ static void search_from(struct search *s, uint32_t node, uint32_t parent)
 	}
 }
 
-/* Bits of the nodes that a node which is not reached refers to. */
+/* Return a bit for each node that an unreached node refers to. */
 static uint64_t *referred(const struct search *s)
 {
 	const struct heap_graph *g = s->g;
@@ -108,7 +108,7 @@ static uint64_t *referred(const struct search *s)
 	return bits;
 }
 
-/* What is not reached: first what nothing refers to, then what is left of rings. */
+/* Search what is not reached: first what nothing refers to, then what is left of rings. */
 static void search_lost(struct search *s, uint32_t root, uint32_t lost)
 {
 	uint32_t v, number, before;
@@ -190,7 +190,7 @@ struct semi {
 	uint32_t *path;
 };
 
-/* The least label from v up to the root of its linked tree; nodes above i are linked. */
+/* Return the least label from v up to the root of its linked tree; nodes above i are linked. */
 static uint32_t least_label(struct semi *s, uint32_t v, uint32_t i)
 {
 	uint32_t nr = 0, x = v, top, label;

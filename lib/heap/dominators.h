@@ -29,7 +29,7 @@ struct heap_graph {
 void graph_init(struct heap_graph *g, uint32_t nr);
 void graph_release(struct heap_graph *g);
 void graph_put(struct heap_graph *g, uint32_t to);
-/* What was put since the edge from, is the node's. */
+/* Give the node the edges that were put since the edge from. */
 void graph_close(struct heap_graph *g, uint32_t node, uint64_t from);
 
 static inline bool graph_is_last(const struct heap_graph *g, uint64_t edge)
@@ -37,7 +37,10 @@ static inline bool graph_is_last(const struct heap_graph *g, uint64_t edge)
 	return g->last[edge / 64] >> edge % 64 & 1;
 }
 
-/* The edges of a node: for (e = g->first[v]; e != GRAPH_NO_EDGES; e = graph_next(g, e)) g->to[e] ... */
+/*
+ * Return the next edge of a node: for (e = g->first[v]; e != GRAPH_NO_EDGES; e = graph_next(g, e)) g->to[e]
+ * ...
+ */
 static inline uint64_t graph_next(const struct heap_graph *g, uint64_t edge)
 {
 	return graph_is_last(g, edge) ? GRAPH_NO_EDGES : edge + 1;

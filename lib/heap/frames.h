@@ -27,7 +27,7 @@ struct heap_frames {
 
 void heap_frames(struct heap_frames *f, const struct heap *h);
 void heap_frames_release(struct heap_frames *f);
-/* The frame in which the root is; NULL: in none, or in one that the dump does not have. */
+/* Return the frame in which the root is; NULL: in none, or in one that the dump does not have. */
 const struct heap_frame *heap_frame_of(const struct heap *h, const struct heap_frames *f,
 				       const struct heap_root *r);
 /*

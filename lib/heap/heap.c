@@ -20,7 +20,7 @@ static bool is_instance(const void *ctx, uint64_t class_id, uint32_t len)
 	return c && c->raw.fields && c->kind == HPROF_INSTANCE && c->raw.instance_len == len;
 }
 
-/* All items of the dump; damaged ones are skipped. */
+/* Begin with all items of the dump; damaged ones are skipped. */
 static void heap_items(const struct heap *h, struct hprof_items *i)
 {
 	hprof_items(i, &h->dump, is_instance, h);
@@ -32,7 +32,10 @@ void heap_objects(struct heap_objects *w, const struct heap *h)
 	heap_items(h, &w->items);
 }
 
-/* Damage can hide a class from the first walk and not from a later one, which knows more to go on with. */
+/*
+ * Return whether a class is unknown: damage can hide a class from the first walk and not from a later one,
+ * which knows more.
+ */
 static bool is_unknown_class(const struct heap *h, const struct hprof_item *x)
 {
 	return x->kind == HPROF_CLASS && !heap_class_by_id(h, x->id);
@@ -74,7 +77,7 @@ static int scattered(struct err *e)
 	return err_set(e, EINVAL, "the ids of its objects are scattered, and too many for that: damaged, or random numbers, which are read of small heaps only");
 }
 
-/* False: there is no room for its id. */
+/* Take an item; return false if there is no room for its id. */
 static inline bool see_item(struct heap *h, const struct hprof_item *x)
 {
 	uint32_t class;
@@ -116,7 +119,7 @@ static int first_walk(struct heap *h, unsigned int shift, struct err *e)
 	       err_set(e, EFBIG, "more than 4294967294 objects are not supported");
 }
 
-/* Threads' roots precede or follow their Thread objects. */
+/* Number threads, whose roots precede or follow their Thread objects. */
 static void number_threads(struct heap *h)
 {
 	struct map thread_of = MAP_INIT;
@@ -291,7 +294,7 @@ static void read_object(struct second_walk *w, struct hprof_item *x)
 	graph_close(w->o->graph, object, from);
 }
 
-/* Classes of what items do not name the class of; the dump may lack them. */
+/* Find the classes of items that do not name them; the dump may lack them. */
 static void find_special(struct second_walk *w)
 {
 	static const char *const names[HPROF_TYPE_NR] = { [HPROF_BOOLEAN] = "boolean[]", "char[]", "float[]",
@@ -384,7 +387,7 @@ int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e)
 	return 0;
 }
 
-/* Arrays of values get the numbers of their classes, of which the walk knew the types. */
+/* Give arrays of values the numbers of their classes, of which the walk knew the types. */
 static void name_values(struct object_kind *k, const struct second_walk *w)
 {
 	unsigned int type = HEAP_NONE - 1 - k->class;

@@ -118,10 +118,13 @@ struct heap_read_opts {
 	struct heap_graph *graph;
 };
 int heap_read(struct heap *h, const struct heap_read_opts *o, struct err *e);
-/* The objects and bytes of classes, and of all; class[] and units[] may stay NULL. Faster than the other. */
+/*
+ * Count the objects and bytes of classes, and of all; class[] and units[] may stay NULL. Faster than the
+ * other.
+ */
 int heap_count(struct heap *h, struct err *e);
 
-/* The class with that id, or NULL. */
+/* Return the class with that id, or NULL. */
 struct heap_class *heap_class_by_id(const struct heap *h, uint64_t id);
 
 static inline const char *heap_class_name(const struct heap *h, uint32_t class)
@@ -129,14 +132,14 @@ static inline const char *heap_class_name(const struct heap *h, uint32_t class)
 	return strtab_get(&h->names, h->classes[class].name);
 }
 
-/* classes.c: names, and after all classes are known, superclasses, kinds and offsets of references. */
+/* classes.c: read names and, after all classes are known, superclasses, kinds and offsets of references. */
 void classes_read_names(struct heap *h);
 uint32_t classes_add(struct heap *h, uint64_t id);
 void classes_resolve(struct heap *h);
 /* Return the class of stacks of virtual threads, whose objects differ in size; HEAP_NONE: there is none. */
 uint32_t heap_class_of_chunks(const struct heap *h);
 
-/* sizes.c: units[] holds bytes of instances and lengths of arrays, and becomes sizes. */
+/* sizes.c: turn units[], which has bytes of instances and lengths of arrays, into sizes. */
 void sizes_find(struct heap *h);
 /* The sums of classes alone, from kinds of objects; all Class objects are of classes that the dump has. */
 struct object_kind;
@@ -155,10 +158,13 @@ struct heap_objects {
 	struct hprof_items items;
 };
 void heap_objects(struct heap_objects *w, const struct heap *h);
-/* x->class_id is 0 of what says no class: Class objects and arrays of values. False at the end. */
+/*
+ * Read the next object; x->class_id is 0 for what names no class: Class objects and arrays of values. False
+ * at the end.
+ */
 bool heap_objects_next(struct heap_objects *w, struct hprof_item *x, uint32_t *object);
 
-/* The text with that id of a UTF8 record; 0: the dump does not have it. */
+/* Return the text with that id of a UTF8 record; 0: the dump does not have it. */
 static inline uint32_t heap_text(const struct heap *h, uint64_t id)
 {
 	uint32_t text = map_get(&h->text_of, id);
@@ -182,7 +188,7 @@ void heap_fields_walk(struct heap_fields_walk *w, const struct heap *h, const st
 /* Return false at the end, or where the dump contradicts itself. */
 bool heap_fields_next(struct heap_fields_walk *w, struct hprof_field *f);
 
-/* The value of the first of these fields with that name; NULL: there is none. */
+/* Return the value of the first of these fields with that name; NULL: there is none. */
 const uint8_t *heap_field_value(const struct heap *h, const struct hprof_item *x, const char *name,
 				uint8_t *type);
 

@@ -89,7 +89,7 @@ static int gunzip(int in, uint64_t len, int out, struct err *e)
 	return r;
 }
 
-/* The descriptor of the plain dump in place of *fd. */
+/* Decompress; *fd becomes a descriptor of the plain dump. */
 static int decompress(int *fd, uint64_t len, struct err *e)
 {
 	int plain = newfile_unnamed("/var/tmp", e), r = plain < 0 ? plain : gunzip(*fd, len, plain, e);
@@ -209,14 +209,17 @@ static bool has_items(const struct hprof *h, const uint8_t *p, const uint8_t *en
 	return p && i;
 }
 
-/* A segment whose first items can be read, and behind which a record begins. */
+/* Return whether it is a segment whose first items can be read, and which a record follows. */
 static bool is_sound_segment(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
 	return is_segment(*p) && !hprof_u32(p + 1) && hprof_u32(p + 5) <= (size_t)(end - p - RECORD_HEAD) &&
 	       is_followed_by_record(p, end) && has_items(h, p + RECORD_HEAD, end_of_record(p, end));
 }
 
-/* Four records one behind the other, or fewer up to a segment, as JVMs write them: all of the same time. */
+/*
+ * Return whether four records follow each other, or fewer up to a segment, as JVMs write them: all of the
+ * same time.
+ */
 static bool are_records(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
 	int nr;
@@ -300,13 +303,13 @@ bool hprof_next(struct hprof_walk *w, struct hprof_record *r)
 
 /* --- items --- */
 
-/* The end of n values of a size behind p, or NULL. */
+/* Return the end of n values of a size behind p, or NULL. */
 static const uint8_t *hprof_behind(const uint8_t *p, const uint8_t *end, uint64_t n, unsigned int size)
 {
 	return n * size <= (size_t)(end - p) ? p + n * size : NULL;
 }
 
-/* The constants, static or instance fields of a class: a number of them, then each. */
+/* Skip the constants, static or instance fields of a class: a number of them, then each. */
 static const uint8_t *skip_values(const struct hprof *h, const uint8_t *p, const uint8_t *end, size_t head)
 {
 	unsigned int n, size;
@@ -377,7 +380,9 @@ static const uint8_t *read_array(const struct hprof *h, const uint8_t *p, const 
 	return size ? hprof_behind(x->data, end, x->n, size) : NULL;
 }
 
-/* Bytes behind the id of a root, and whether a thread's serial number is the first of them. */
+/*
+ * Return how many bytes follow the id of a root, and whether a thread's serial number is the first of them.
+ */
 static int root_tail(uint8_t tag, unsigned int id_size, bool *has_thread)
 {
 	*has_thread = false;
@@ -473,8 +478,8 @@ void hprof_items_move_window(struct hprof_items *i)
 }
 
 /*
- * A class, as far as can be told: what is reserved is zero, and an item or the end of the segment follows. So
- * many fields have few, and what looks like one costs no more than that.
+ * Return whether it looks like a class: what is reserved is zero, and an item or the end of the segment
+ * follows. Few classes have so many fields, and a wrong guess costs no more than that.
  */
 static bool is_sound_class(const struct hprof *h, const uint8_t *p, const uint8_t *end)
 {
@@ -491,7 +496,7 @@ static bool is_sound_class(const struct hprof *h, const uint8_t *p, const uint8_
 	return next && x.id && !(x.id & 3) && (next == end || hprof_item(h, next, end, &x));
 }
 
-/* The first sound item from p on: a class, or an instance that has as many bytes as its class says. */
+/* Return the first sound item from p on: a class, or an instance that has as many bytes as its class says. */
 static const uint8_t *find_item(const struct hprof_items *i, const uint8_t *p)
 {
 	const struct hprof *h = i->walk.h;

@@ -60,13 +60,13 @@ struct hprof {
  * TMPDIR. -EINVAL: it is none, or empty.
  */
 int hprof_open(struct hprof *h, const char *path, struct err *e);
-/* The same of bytes that stay the caller's. */
+/* Do the same with bytes that stay the caller's. */
 int hprof_open_bytes(struct hprof *h, const void *data, size_t len, struct err *e);
 /* Return whether the file is a dump, plain or compressed; false if it cannot be read. */
 bool hprof_recognize(const char *path);
 void hprof_close(struct hprof *h);
 
-/* Bytes of a value of that type in the dump; 0: no such type. */
+/* Return how many bytes a value of that type has in the dump; 0: no such type. */
 static inline unsigned int hprof_type_size(const struct hprof *h, unsigned int type)
 {
 	static const uint8_t sizes[HPROF_TYPE_NR] = { [HPROF_BOOLEAN] = 1, 2, 4, 8, 1, 2, 4, 8 };
@@ -111,7 +111,7 @@ struct hprof_record {
 	size_t len;			/* of what is there: less than the record says in a truncated dump */
 };
 
-/* What of a dump could not be read; walks over the same dump find the same. */
+/* what of a dump could not be read; all walks over a dump find the same */
 struct hprof_damage {
 	uint64_t nr;			/* places */
 	uint64_t bytes;			/* skipped */
@@ -127,7 +127,7 @@ struct hprof_walk {
 };
 
 void hprof_walk(struct hprof_walk *w, const struct hprof *h);
-/* False at the end. */
+/* Read the next record; return false at the end. */
 bool hprof_next(struct hprof_walk *w, struct hprof_record *r);
 
 /* --- items: what is in heap segments --- */
@@ -224,7 +224,7 @@ static inline const uint8_t *hprof_item_usual(const struct hprof_items *i, struc
 	return p + len + bytes;
 }
 
-/* The next item of the dump, whatever lies between; false at the end. */
+/* Read the next item of the dump, whatever is in between; return false at the end. */
 static inline bool hprof_items_next(struct hprof_items *i, struct hprof_item *x)
 {
 	const uint8_t *next;
@@ -252,7 +252,7 @@ struct hprof_class {
 	uint16_t nr_fields;
 };
 
-/* x is of kind HPROF_CLASS. */
+/* Read a class; x must be of kind HPROF_CLASS. */
 void hprof_class(const struct hprof *h, const struct hprof_item *x, struct hprof_class *c);
 
 struct hprof_field {
@@ -261,7 +261,7 @@ struct hprof_field {
 	const uint8_t *value;		/* NULL: the class alone does not say */
 };
 
-/* The static or instance field at *p, which moves behind it. */
+/* Return the static or instance field at *p, which moves behind it. */
 static inline struct hprof_field hprof_static(const struct hprof *h, const uint8_t **p)
 {
 	struct hprof_field f = { hprof_id(h, *p), (*p)[h->id_size], *p + h->id_size + 1 };

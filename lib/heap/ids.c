@@ -29,7 +29,7 @@ void ids_release(struct heap_ids *x)
 	*x = (struct heap_ids){ 0 };
 }
 
-/* The next page, before ids_finish(). */
+/* Return the next page, before ids_finish(). */
 static struct ids_page *new_page(struct heap_ids *x, uint64_t number)
 {
 	struct ids_page *p;
@@ -148,7 +148,7 @@ static void drop_far_pages(struct heap_ids *x)
 	x->nr_pages = nr;
 }
 
-/* The ids in these words of the page. */
+/* Count the ids in these words of the page. */
 static unsigned int rank_within(struct ids_page *p, size_t i)
 {
 	const uint64_t *bits = &p->bits[i * IDS_RANK_WORDS];

@@ -50,7 +50,7 @@ struct heap_ids {
 	uint64_t nr_twice;
 };
 
-/* At most max_bytes of memory will be used: for ids that a hostile dump scatters. */
+/* Prepare; at most max_bytes of memory will be used, as a hostile dump may scatter ids. */
 void ids_init(struct heap_ids *x, unsigned int shift, uint64_t max_bytes);
 void ids_release(struct heap_ids *x);
 bool ids_add_slow(struct heap_ids *x, uint64_t id);
@@ -60,10 +60,10 @@ uint64_t ids_next_after_slow(const struct heap_ids *x, uint64_t id);
 void ids_remove(struct heap_ids *x, uint64_t id);
 /* False: there are more than 2^32 - 2. */
 bool ids_finish(struct heap_ids *x);
-/* The id with that number. */
+/* Return the id with that number. */
 uint64_t ids_id(const struct heap_ids *x, uint32_t nr);
 
-/* The bits that are set. Not every CPU has an instruction for it; a call of libgcc's costs more. */
+/* Count the bits that are set. Not every CPU has an instruction for it; a call of libgcc's costs more. */
 static inline unsigned int ids_count(uint64_t bits)
 {
 	bits -= bits >> 1 & 0x5555555555555555ull;
@@ -71,7 +71,7 @@ static inline unsigned int ids_count(uint64_t bits)
 	return ((bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0full) * 0x0101010101010101ull >> 56;
 }
 
-/* False: no more room, id was not added. */
+/* Add an id; return false without room. */
 static inline bool ids_add(struct heap_ids *x, uint64_t id)
 {
 	unsigned int bit = id >> x->shift & ((1 << IDS_PAGE_BITS) - 1);
@@ -85,7 +85,7 @@ static inline bool ids_add(struct heap_ids *x, uint64_t id)
 	return true;
 }
 
-/* The number of an id that belongs to the page. */
+/* Return the number of an id that belongs to the page. */
 static inline uint32_t ids_find_in(const struct heap_ids *x, const struct ids_page *p, uint64_t id)
 {
 	unsigned int bit = id >> x->shift & ((1 << IDS_PAGE_BITS) - 1), word = bit / 64;
@@ -102,7 +102,7 @@ static inline uint32_t ids_find_in(const struct heap_ids *x, const struct ids_pa
 
 uint32_t ids_find_scattered(const struct heap_ids *x, uint64_t id);
 
-/* The number of id, from 0 by address; HEAP_NONE: it was not added. */
+/* Return the number of id, from 0 by address; HEAP_NONE: it was not added. */
 static inline uint32_t ids_find(const struct heap_ids *x, uint64_t id)
 {
 	uint64_t page = (id >> x->shift >> IDS_PAGE_BITS) - x->first_page;

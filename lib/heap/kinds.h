@@ -27,7 +27,7 @@ struct object_kinds {
 	uint32_t exact;		/* a class whose distances all differ */
 };
 
-/* The table's kinds go to the list. */
+/* Move the table's kinds to the list. */
 void kinds_finish(struct object_kinds *k);
 void kinds_release(struct object_kinds *k);
 void kinds_change(struct object_kinds *k, struct object_kind *at, const struct object_kind *to);

@@ -118,7 +118,10 @@ static void origins_add(struct origins_tree *t, uint32_t node, uint32_t context)
 		add_facts(t, context, bytes);
 }
 
-/* What rounding takes from a context is given to the next of the same consumer: their sum is right. */
+/*
+ * Add the sums; what rounding takes from a context is given to the next of the same consumer, so that their
+ * sum is right.
+ */
 static void add_sums(const struct origins_tree *t)
 {
 	struct flow *f = &t->b->m->flow;

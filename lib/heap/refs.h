@@ -15,7 +15,7 @@
  */
 enum { REF_ELEMENT = 1 << 24, REF_REFERENT, REF_CLASS, REF_LOADER, REF_SUPER, REF_OTHER };
 
-/* The function is never called with id 0, which is null. */
+/* never called with id 0, which is null */
 typedef void (*heap_ref_fn)(void *ctx, uint64_t id, uint32_t how);
 
 static inline void refs_one(const struct heap *h, const uint8_t *at, uint32_t how, heap_ref_fn fn, void *ctx)

@@ -27,7 +27,7 @@ void roster_see(struct heap *h, const struct hprof_item *x)
 	h->roster.nr = MIN(MIN(nr, x->n - ROSTER_HEAD), (uint32_t)ROSTER_MAX);
 }
 
-/* An array whose first element is the one of numbers. */
+/* Return whether it is an array whose first element is the one of numbers. */
 static bool is_holder(const struct heap *h, const struct hprof_item *x)
 {
 	return x->kind == HPROF_OBJECTS && x->n && hprof_id(&h->dump, x->data) == h->roster.numbers_id;

@@ -8,7 +8,7 @@
 
 #include "heap/heap.h"
 
-/* In the first walk: whether these numbers are a roster's; of several the last one is taken. */
+/* Note in the first walk if these numbers are a roster's; of several the last one is used. */
 void roster_see(struct heap *h, const struct hprof_item *x);
 /*
  * Take the roster's objects out of the ids, after the first walk and before ids_finish(). This takes one

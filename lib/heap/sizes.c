@@ -112,7 +112,7 @@ static void count_fields(struct sizes *s)
 
 /* --- whether ids are addresses --- */
 
-/* No JVM needs less for such an object. */
+/* Return the least size that any JVM needs for such an object. */
 static uint64_t least_size(const struct sizes *s, const struct object_kind *k)
 {
 	const struct heap_class *c = &s->h->classes[k->class];
@@ -127,8 +127,8 @@ static uint64_t least_size(const struct sizes *s, const struct object_kind *k)
 }
 
 /*
- * Objects that begin within the one before would overlap; and of most classes some object has another one
- * beside it, whatever lies between others.
+ * Return whether ids are no addresses: objects that begin within the previous one would overlap; and of most
+ * classes some object has another one beside it, whatever is between others.
  */
 static bool are_no_addresses(const struct sizes *s)
 {
@@ -171,7 +171,7 @@ static uint64_t predict(const struct sizes *s, const struct evidence *x, unsigne
 	return align(s, header + x->refs * s->h->layout.reference + x->rest);
 }
 
-/* Classes whose objects are as far apart as this header says. */
+/* Count the classes whose objects are as far apart as this header says. */
 static uint64_t count_votes(const struct sizes *s, unsigned int header)
 {
 	uint64_t votes = 0;
@@ -231,7 +231,7 @@ static void see_array(struct sizes *s, const struct object_kind *k)
 	}
 }
 
-/* The length follows the header of instances. */
+/* Return where the length usually is, which follows the header of instances. */
 static unsigned int usual_array_header(const struct heap_layout *l, unsigned int size)
 {
 	return (l->header + 4 + size - 1) & ~(size - 1);
@@ -272,7 +272,7 @@ static uint64_t bytes_of_statics(const struct sizes *s, const struct heap_class 
 	return bytes;
 }
 
-/* The class whose mirror this is, or NULL. */
+/* Return the class whose mirror this is, or NULL. */
 static const struct heap_class *mirrored(const struct sizes *s, uint32_t object)
 {
 	return heap_class_by_id(s->h, ids_id(&s->h->ids, object));
@@ -288,13 +288,13 @@ static void see_mirror(struct sizes *s, uint32_t object, uint64_t distance)
 		s->h->layout.mirror = MIN(s->h->layout.mirror, distance);
 }
 
-/* Where objects have no classes, all are that the dump has as a class. */
+/* Return whether it is a mirror. If objects have no classes, all are that the dump has as a class. */
 static bool is_mirror(const struct sizes *s, const struct heap_class *of, uint32_t object)
 {
 	return s->h->class ? s->h->class[object] == s->h->mirror_class : of->raw.fields != NULL;
 }
 
-/* The last object has no distance: UINT64_MAX. */
+/* Call fn for each mirror; the last object has the distance UINT64_MAX. */
 static void each_mirror(struct sizes *s, distance_fn fn)
 {
 	const struct heap_ids *ids = &s->h->ids;
@@ -312,13 +312,19 @@ static void each_mirror(struct sizes *s, distance_fn fn)
 
 /* --- sizes --- */
 
-/* Garbage behind an object is of any length: several equal distances are the size. */
+/*
+ * Return whether the size is sure: garbage behind an object has any length, but several equal distances are
+ * the size.
+ */
 static bool is_sure(const struct evidence *x)
 {
 	return x->nr >= ENOUGH || (x->nr > 1 && x->least == x->most);
 }
 
-/* HotSpot adds fields to classes of java.lang, java.lang.invoke and jdk.internal.vm, and so to subclasses. */
+/*
+ * Return whether HotSpot adds fields to the class, as in java.lang, java.lang.invoke and jdk.internal.vm, and
+ * in subclasses of these.
+ */
 static bool has_injected(const struct sizes *s, const struct heap_class *c)
 {
 	static const char *const packages[] = { "java.lang.", "jdk.internal.vm." };
@@ -419,7 +425,7 @@ static uint64_t add_size(struct sizes *s, struct heap_class *c, uint64_t size, u
 	return size;
 }
 
-/* units[] still holds a length. */
+/* Set the size; units[] still has a length. */
 static void set_size(struct sizes *s, uint32_t object, uint64_t distance)
 {
 	struct heap_class *c = &s->h->classes[s->h->class[object]];

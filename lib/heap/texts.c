@@ -10,7 +10,7 @@
 
 enum { MAX_TEXT = 256 };	/* bytes of a text that are shown */
 
-/* The value of the reference with that name among an instance's fields that class declares; 0: none. */
+/* Return the reference with that name among an instance's fields that class declares; 0: none. */
 uint64_t texts_field(const struct heap *h, const struct hprof_item *x, const char *class, const char *field)
 {
 	const struct heap_class *c = heap_class_by_id(h, x->class_id);
@@ -48,7 +48,7 @@ static void texts_put_utf8(struct buf *b, unsigned int c)
 	}
 }
 
-/* Chars, or bytes: Latin-1, or UTF-16 in the order of the machine, which then has zeros. */
+/* Append chars, or bytes: Latin-1, or UTF-16 in the order of the machine, which then has zeros. */
 void texts_put(struct buf *b, const struct hprof_item *x)
 {
 	uint32_t i, n = MIN(x->n, (uint32_t)MAX_TEXT);
@@ -90,7 +90,7 @@ static void wanted_init(struct wanted *w, const struct heap *h, const uint64_t *
 	}
 }
 
-/* The next one in the dump, as the first number that wants it; MAP_NONE at the end. */
+/* Return the next one in the dump, as the first number that wants it; MAP_NONE at the end. */
 static uint32_t wanted_next(struct wanted *w, struct hprof_item *x)
 {
 	uint32_t object, first;

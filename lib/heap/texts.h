@@ -14,20 +14,20 @@ struct text_step {
 /* The last step, and the end of the list. */
 #define TEXT_OF_STRING { "java.lang.String", "value" }, { NULL, NULL }
 
-/* The text of an object: UTF-8, and at most 256 bytes of the dump's. */
+/* gets the text of an object: UTF-8, and at most 256 bytes of the dump's */
 typedef void (*text_fn)(void *ctx, uint32_t nr, const char *text, size_t len);
 
 /*
- * After heap_read(). ids[nr] are objects, 0: none; each that leads to an array of bytes or chars by these
- * steps, which end with TEXT_OF_STRING, is told with its index. Changes ids.
+ * Find texts after heap_read(). ids[nr] are objects, 0: none. For each that leads to an array of bytes or
+ * chars by these steps, which end with TEXT_OF_STRING, fn is called with its index. Changes ids.
  */
 void texts_find(const struct heap *h, uint64_t *ids, size_t nr, const struct text_step *steps, text_fn fn,
 		void *ctx);
 
-/* The value of the reference with that name among an instance's fields that class declares; 0: none. */
+/* Return the reference with that name among an instance's fields that class declares; 0: none. */
 uint64_t texts_field(const struct heap *h, const struct hprof_item *x, const char *class, const char *field);
 
-/* The text of an array of bytes or chars. */
+/* Append the text of an array of bytes or chars. */
 void texts_put(struct buf *b, const struct hprof_item *x);
 
 #endif

@@ -9,7 +9,7 @@
 
 enum { ON_PATH = 1, IS_END = 2 };	/* marks of a node */
 
-/* Of roots of a kind, and threads, those that have no object of their own are not shown. */
+/* Build the contexts; roots of a kind, and threads, without an object of their own are not shown. */
 static void build(struct heap_contexts *b, const struct dominators *d)
 {
 	uint32_t *at = xcalloc_large((size_t)d->nr + 1, sizeof(*at)), i;
@@ -64,7 +64,7 @@ static void search(struct paths *p, uint32_t i)
 }
 
 /*
- * What no root reaches is below lost: first what nothing refers to, then one of each ring. Returns how many
+ * Hang what no root reaches below lost: first what nothing refers to, then one of each ring. Returns how many
  * objects these are.
  */
 static uint32_t search_lost(struct paths *p, const struct heap *h, uint32_t lost)
@@ -136,7 +136,7 @@ static void build_paths(struct heap_contexts *b, const struct paths *p, const ui
 	free(at);
 }
 
-/* The contexts' fields; they want to know what each object is held by. */
+/* Name the fields of contexts, which depend on what holds each object. */
 static void name_fields(struct heap *h, const struct heap_tree_opts *o, const uint32_t *holder,
 			struct heap_contexts *b)
 {

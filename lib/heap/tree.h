@@ -38,7 +38,7 @@ struct heap_tree_facts {
 	struct heap_origin_facts origins;
 };
 
-/* m is new. Reads the objects of h. */
+/* Build the tree, reading the objects of h; m is new. */
 int heap_tree(struct heap *h, const struct heap_tree_opts *o, struct model *m, struct heap_tree_facts *facts,
 	      struct err *e);
 

@@ -101,7 +101,10 @@ static bool is_values(const char *type)
 		!strncmp(type, "float[", 6) || !strncmp(type, "double[", 7));
 }
 
-/* A class that has objects, or subclasses, is no interface; of others the dump does not say. */
+/*
+ * Return whether it may be an interface: a class that has objects, or subclasses, is none; of others the dump
+ * does not say.
+ */
 static bool may_be_interface(struct variables *v, uint32_t name)
 {
 	struct heap *h = v->h;

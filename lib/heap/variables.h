@@ -21,7 +21,7 @@ struct variables {
 	uint8_t *is_class;		/* [class] 1: a class, 2: perhaps an interface; 0: not yet known */
 };
 
-/* The arguments are borrowed until variables_release(). */
+/* Prepare; the arguments are borrowed until variables_release(). */
 void variables_init(struct variables *v, struct heap *h, const struct heap_frames *f,
 		    const struct classpath *cp);
 void variables_release(struct variables *v);
@@ -35,8 +35,8 @@ struct variables_fit {
 	uint32_t nr_objects, nr_variables;	/* up to 64 each */
 };
 /*
- * The variable that one of these objects (bits: it may be there more than once) has in all ways to give most
- * objects one; -1: there is none.
+ * Return the variable that one of these objects (bits: it may be there more than once) has in all ways to
+ * give most objects one; -1: there is none.
  */
 int variables_match(const struct variables_fit *f, uint64_t objects);
 
