@@ -136,7 +136,7 @@ static bool find_classes(const struct vm *v, struct classes *c)
 	return i < MAX_CLASSES && c->atomic_long;
 }
 
-/* UNSIGNED5: digits of base 64, low ones first, of which all but the last are 191 or more. */
+/* Read UNSIGNED5: digits of base 64, low ones first, all but the last of which are 191 or more. */
 static uint32_t unsigned5(struct span *s)
 {
 	enum { LOW = 191 };
@@ -193,7 +193,9 @@ static bool buffers_is_wanted(void *ctx, uint32_t name)
 			 w->name);
 }
 
-/* The offset of that field in an object, or of a static one in the class's mirror; 0: there is none. */
+/*
+ * Return the offset of that field in an object, or of a static one in the class's mirror; 0: there is none.
+ */
 static uint32_t offset_of(const struct vm *v, uint64_t klass, const char *name)
 {
 	struct wanted w = { v, buffers_word(v, klass + v->at[CLASS_CONSTANTS]), name };
@@ -219,7 +221,7 @@ static uint32_t offset_of(const struct vm *v, uint64_t klass, const char *name)
 
 /* ---- counts ---- */
 
-/* The object in a static field of the class; 0: there is none. */
+/* Return the object in a static field of the class; 0: there is none. */
 static uint64_t object_at(const struct vm *v, uint64_t klass, uint32_t field)
 {
 	uint64_t mirror = buffers_word(v, buffers_word(v, klass + v->at[KLASS_MIRROR])), object;
@@ -230,7 +232,7 @@ static uint64_t object_at(const struct vm *v, uint64_t klass, uint32_t field)
 	return object ? buffers_word(v, v->at[OOPS_BASE]) + (object << (half(v, v->at[OOPS_SHIFT]) & 63)) : 0;
 }
 
-/* A static AtomicLong: what is read of an object counts if it has not moved meanwhile. */
+/* Read a static AtomicLong: what is read of an object counts if it has not moved meanwhile. */
 static bool counter(const struct vm *v, const struct classes *c, const char *name, uint64_t *value)
 {
 	uint32_t field = offset_of(v, c->bits, name), at = offset_of(v, c->atomic_long, "value");

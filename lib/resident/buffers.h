@@ -16,12 +16,15 @@ struct buffers {
 	char why[96];			/* why that is not known, "": it is */
 };
 
-/* vm: what the JVM calls itself (hotspot_version()), which names its collector and how it compresses. */
+/*
+ * Read the buffers; vm: what the JVM calls itself (hotspot_version()), which names its collector and how it
+ * compresses.
+ */
 void buffers_read(int pid, const struct smaps *s, const char *vm, struct buffers *b);
 
 /*
- * The offset of the field whose name has this number among the constants of its class, in the stream in which
- * HotSpot has had fields since JDK 21. False: it is not there.
+ * Find the offset of the field whose name has this number among the constants of its class, in the stream
+ * that HotSpot uses for fields since JDK 21. Returns false if it is missing.
  */
 bool buffers_field_in_stream(const uint8_t *stream, size_t len, bool (*is_it)(void *ctx, uint32_t name),
 			     void *ctx, uint32_t *offset);

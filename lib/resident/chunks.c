@@ -60,7 +60,7 @@ static bool read_size(struct reader *r, uint64_t chunk, uint64_t *size)
 	return true;
 }
 
-/* Bytes of [start, end) in pages that are present. */
+/* Return the bytes of [start, end) in pages that are present. */
 static uint64_t present(const struct native_process *p, uint64_t start, uint64_t end)
 {
 	uint64_t entries[512], at = start, sum = 0;

@@ -37,10 +37,10 @@ struct claims {
 	size_t nr, alloc;
 };
 
-/* Claim what is unclaimed of [start, end). */
+/* Claim the unclaimed parts of [start, end). */
 void claims_add(struct claims *c, uint64_t start, uint64_t end, enum resident_part part, const char *name);
 void claims_release(struct claims *c);
-/* The first that ends behind addr: its index, or c->nr. */
+/* Return the index of the first claim that ends behind addr, or c->nr. */
 size_t claims_from(const struct claims *c, uint64_t addr);
 
 #endif

@@ -43,7 +43,7 @@ static const char *hotspot_behind(const char *line, size_t len, const char *word
 	return copy;
 }
 
-/* The first two addresses after that word, if they are a range of less than 64 TiB. */
+/* Read the first two addresses after that word, if they are a range of less than 64 TiB. */
 static bool range(const char *line, size_t len, const char *word, uint64_t *start, uint64_t *end)
 {
 	char copy[160];
@@ -275,7 +275,7 @@ void hotspot_regions(const char *text, struct claims *c)
 	for_lines(text, region_line, c);
 }
 
-/* The n-th word of the line, from 0, copied so that it ends; NULL: it has less. */
+/* Return the n-th word of the line, from 0, as a terminated copy; NULL: it has fewer. */
 static const char *hotspot_word_at(const char *line, size_t len, int n, char *copy, size_t bytes)
 {
 	size_t at = 0, end = 0;

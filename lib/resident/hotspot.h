@@ -27,7 +27,10 @@ struct hotspot_nmt {
 
 /* Read the answer to VM.info: heap, code, classes, tables of the garbage collector. */
 void hotspot_info(const char *text, struct claims *c);
-/* Version and collector from the same, to be shown: "OpenJDK 64-Bit Server VM (17.0.15 ...". "": not said. */
+/*
+ * Copy version and collector from the same text, for display: "OpenJDK 64-Bit Server VM (17.0.15 ...". "":
+ * missing.
+ */
 void hotspot_version(const char *text, char *to, size_t bytes);
 /* Read the answer to "VM.metaspace vslist". */
 void hotspot_metaspace(const char *text, struct claims *c);
@@ -38,7 +41,7 @@ void hotspot_map(const char *text, struct claims *c);
 /* Read the answer to VM.native_memory. */
 void hotspot_nmt(const char *text, struct hotspot_nmt *n);
 
-/* Has a JVM execute a diagnostic command, and appends what it says. */
+/* Have a JVM execute a diagnostic command, and append its output. */
 int hotspot_ask(int pid, const char *command, uint64_t patience_ns, struct buf *reply, struct err *e);
 
 #endif

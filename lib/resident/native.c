@@ -110,7 +110,7 @@ static size_t look_at_pages(const struct native_process *p, uint64_t from, size_
 
 static const uint64_t arena_bytes = 64 << 20;	/* and each begins at a multiple of it */
 
-/* Bytes of the arena's memory that begins here, 0: none does. */
+/* Return the bytes of the arena's memory that begins here, 0 if none does. */
 static uint64_t arena_size(const struct native_process *p, uint64_t addr, uint64_t end)
 {
 	uint64_t info[4], arena;	/* arena, one before it, used, usable */
@@ -125,7 +125,7 @@ static uint64_t arena_size(const struct native_process *p, uint64_t addr, uint64
 		       info[2] : 0;
 }
 
-/* It may change while it is looked at. */
+/* Add free memory, which may change while it is read. */
 static void add_free(const struct native_process *p, uint64_t start, uint64_t end, struct native_free *f)
 {
 	int i;
@@ -174,7 +174,7 @@ static size_t read_headers(const struct native_process *p, uint64_t from, uint64
 	return used && process_vm_readv(p->pid, local, used, remote, used, 0) < 0 ? 0 : nr;
 }
 
-/* Bytes of the block that begins there, 0: none does. */
+/* Return the bytes of the block that begins there, 0 if none does. */
 static uint64_t mapped_block(const struct header *h, uint64_t addr, uint64_t end)
 {
 	uint64_t size = h->size & ~(uint64_t)7;

@@ -15,14 +15,14 @@ struct native_process {
 	int pagemap;			/* /proc/PID/pagemap; -1: it could not be opened */
 };
 
-/* What malloc() has to itself, of arenas that could be looked through. */
+/* free memory of malloc(), in arenas that could be read */
 struct native_free {
 	uint64_t bytes, resident;
 	uint64_t unknown;		/* bytes of other arenas */
 	uint64_t nr_steps;		/* chunks that were looked at: not without end, whatever is there */
 };
 
-/* The stacks of all threads but the first, by their names; returns how many threads there are. */
+/* Claim the stacks of all threads but the first, by their names; return how many threads there are. */
 size_t native_stacks(int pid, const struct smaps *s, struct claims *c);
 /*
  * Blocks and arenas of glibc's malloc() that are not in [heap], and what is free in all arenas; false: its
@@ -30,10 +30,10 @@ size_t native_stacks(int pid, const struct smaps *s, struct claims *c);
  */
 bool native_malloc(const struct native_process *p, const struct smaps *s, struct claims *c,
 		   struct native_free *f);
-/* Zeroed data of libraries, which follows what is in their files. */
+/* Claim zeroed data of libraries, which follows what is in their files. */
 void native_zeroed_data(const struct smaps *s, struct claims *c);
 
-/* Mapped, private, no file, and usable. */
+/* Return whether it is mapped, private, without a file, and usable. */
 bool native_is_anonymous(const struct smap *m);
 
 /* ---- what glibc's malloc() keeps of its memory without its being in use ---- */

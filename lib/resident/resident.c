@@ -45,7 +45,7 @@ const char *const resident_names[RESIDENT_NR_PARTS] = {
 
 /* --- what the JVM says --- */
 
-/* What it says once it is asked no more counts as nothing: of all questions it has that long. */
+/* Ask the JVM; late answers count as none: all questions together have until until_ns. */
 static int resident_ask(const struct resident *r, const char *command, uint64_t until_ns, struct buf *reply,
 			struct err *e)
 {
@@ -125,7 +125,10 @@ static bool resident_begins(const char *s, const char *with)
 	return !strncmp(s, with, strlen(with));
 }
 
-/* A file of which a mapping is executable is a program or a library; its mappings are neighbours. */
+/*
+ * Return whether the mapping is of a program or library: some mapping of its file is executable; its mappings
+ * are neighbours.
+ */
 static bool is_library(const struct smaps *s, size_t i)
 {
 	const char *name = s->items[i].name;
@@ -181,7 +184,7 @@ static void add_piece(struct resident *r, const struct smap *m, uint64_t start, 
 	p->sum.usable = smap_is_usable(m) ? end - start : 0;
 }
 
-/* Pages of [start, end) that are present, or swapped out, as far as /proc/PID/pagemap tells. */
+/* Count the pages of [start, end) that are present, or swapped out, as far as /proc/PID/pagemap says. */
 static void count_pages(int pagemap, uint64_t start, uint64_t end, uint64_t *present, uint64_t *swapped)
 {
 	uint64_t entries[8192], page = start / PAGE, last = end / PAGE;
@@ -268,8 +271,9 @@ void resident_add(struct resident_sum *to, const struct resident_sum *s)
 }
 
 /*
- * The Z garbage collector of JDK 17 maps its heap three times, and each page counts as often as it was used.
- * Pss divides a page by the number of its mappings; the offsets in the file say what is the same.
+ * Count the heap once. The Z garbage collector of JDK 17 maps it three times, and each page counts as often
+ * as it was used. Pss divides a page by the number of its mappings; the offsets in the file say what is the
+ * same.
  */
 static void heap_once(struct resident *r, const struct smaps *s)
 {
@@ -354,7 +358,7 @@ static void read_name(struct resident *r)
 	buf_release(&b);
 }
 
-/* The chunks of malloc() do not keep to pages: what is free is taken from the sum. */
+/* Subtract free memory from the sum, as the chunks of malloc() do not keep to pages. */
 static void set_free_apart(struct resident *r, const struct native_free *f)
 {
 	struct resident_sum *used = &r->parts[RESIDENT_MALLOC], *kept = &r->parts[RESIDENT_MALLOC_FREE];
@@ -434,7 +438,10 @@ void resident_release(struct resident *r)
 	*r = (struct resident){ 0 };
 }
 
-/* As it counts its stacks: what is resident, and its own guards; those of one page are the C library's. */
+/*
+ * Return the stacks as the JVM counts them: what is resident, and its own guards; guards of one page are the
+ * C library's.
+ */
 static uint64_t stacks_as_jvm(const struct resident *r)
 {
 	uint64_t sum = r->parts[RESIDENT_STACKS].rss;

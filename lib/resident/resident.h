@@ -49,8 +49,8 @@ struct resident {
 };
 
 /*
- * A JVM that does not answer in that time is read as any other program is, and r->not_asked says so. *r is
- * released in any case.
+ * Read a process. A JVM that does not answer in that time is read as any other program, and r->not_asked says
+ * so. *r must be released in any case.
  */
 int resident_read(struct resident *r, int pid, uint64_t patience_ns, struct err *e);
 void resident_release(struct resident *r);

@@ -26,7 +26,7 @@ struct smaps {
  */
 void smaps_parse(struct smaps *s, char *text);
 void smaps_release(struct smaps *s);
-/* The one that has addr; NULL: none. */
+/* Return the mapping that has addr; NULL: none. */
 const struct smap *smaps_find(const struct smaps *s, uint64_t addr);
 
 static inline bool smap_is_usable(const struct smap *m)
