@@ -76,7 +76,7 @@ struct cache *cache_open_at(const char *path, uint64_t max_bytes)
 	return open_in(AT_FDCWD, path, max_bytes);
 }
 
-/* Root takes no folder's name from the environment: sudo may have left the user's there. */
+/* Root takes no folder's name from the environment, where sudo may have left the user's. */
 struct cache *cache_open(void)
 {
 	const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -138,7 +138,10 @@ static void cache_name(const struct cache_key *k, char name[static NAME_BYTES])
 	snprintf(name, NAME_BYTES, "%016" PRIx64, hash_bytes(k, sizeof(*k)));
 }
 
-/* Four lanes, so that the multiplications overlap: 10 GB/s. It finds damage, not intent. */
+/*
+ * Compute a checksum in four lanes, so that the multiplications overlap: 10 GB/s. It finds damage, not
+ * intent.
+ */
 static uint64_t checksum_of(const uint8_t *p, size_t len)
 {
 	uint64_t lane[4] = { 1, 2, 3, 4 }, x;
@@ -245,7 +248,9 @@ static int by_use(const void *a, const void *b)
 	return COMPARE(x->used_ns, y->used_ns);
 }
 
-/* Room for len bytes more: what was used longest ago goes, with what a killed recorder left unfinished. */
+/*
+ * Make room for len bytes: what was used longest ago is removed, with what a killed recorder left unfinished.
+ */
 static void cache_make_room(struct cache *c, uint64_t len)
 {
 	struct used *files = NULL;

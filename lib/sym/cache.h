@@ -22,7 +22,7 @@
 
 struct cache;
 
-/* What an entry holds. A changed layout is a new number. */
+/* what an entry holds; a changed layout gets a new number */
 enum cache_kind {
 	CACHE_DEBUG_SECTIONS = 1,	/* unpacked.h */
 	CACHE_SYMBOLS,			/* symtab_cache.c */
@@ -43,9 +43,9 @@ struct cache_entry {
 	size_t map_len;
 };
 
-/* NULL: there is no directory that only this user can write. */
+/* Open the cache; NULL: there is no directory that only this user can write. */
 struct cache *cache_open(void);
-/* The same in this folder, which is made if its parent is there. max_bytes bounds all entries. */
+/* Do the same in this folder, which is made if its parent exists. max_bytes bounds all entries. */
 struct cache *cache_open_at(const char *dir, uint64_t max_bytes);
 void cache_close(struct cache *c);
 

@@ -50,7 +50,10 @@ static uint64_t read_format(struct span *s, uint8_t enc, size_t addr_size)
 	}
 }
 
-/* at: address of s->p. Indirect pointers only lead to personality routines: not followed. */
+/*
+ * Read an encoded pointer; at: address of s->p. Indirect pointers only lead to personality routines, and are
+ * not followed.
+ */
 static uint64_t read_encoded(struct span *s, uint8_t enc, size_t addr_size, uint64_t at,
 			     uint64_t datarel)
 {
@@ -357,7 +360,7 @@ static bool index_by_table(struct cfi *c, const struct hdr *h)
 	return c->nr_entries;
 }
 
-/* The table is sound when what it says of some functions is what their FDEs say. */
+/* Return whether the table is sound: what it says of some functions is what their FDEs say. */
 static bool table_is_true(const struct cfi *c)
 {
 	size_t i, step = c->nr_entries / 16 + 1;

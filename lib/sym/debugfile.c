@@ -59,7 +59,7 @@ struct build_id {
 	size_t len;
 };
 
-/* crc NULL: only the build-id tells whether the file is the wanted one. */
+/* Try a file; crc NULL: only the build-id tells whether it is the wanted one. */
 static bool try_file(const struct build_id *want, const char *root, const char *path,
 		     const uint32_t *crc, struct image *debug)
 {
@@ -82,9 +82,8 @@ static bool try_file(const struct build_id *want, const char *root, const char *
 }
 
 /*
- * First as the process sees its files, then in the folder that was named, then ours: containers rarely have
- * debug files.
- * Takes path, and gives it to *found when that is not NULL.
+ * Try a path as the process sees its files, then in the named folder, then ours: containers rarely have debug
+ * files. Takes over path, and passes it on in *found unless that is NULL.
  */
 static bool try_path(const struct symfile *f, const struct build_id *want, char *path,
 		     const uint32_t *crc, struct image *debug, char **found)

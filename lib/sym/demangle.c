@@ -13,7 +13,7 @@
 
 enum { OUTPUT_MAX = 1 << 16 };	/* substitutions can make a short name grow without end */
 
-/* libsupc++ has it: demangle as __cxa_demangle() does, in pieces and without allocating. */
+/* from libsupc++: demangles as __cxa_demangle() does, in pieces and without allocating */
 int __gcclibcxx_demangle_callback(const char *name, void (*piece)(const char *, size_t, void *), void *ctx);
 
 struct output {
@@ -63,8 +63,8 @@ static size_t skip(const char *s, const char *prefix)
 }
 
 /*
- * How long the full name of a template of characters is that has a short one in the library, as std::string
- * does; *name: where "string" is in it. 0: s is another name.
+ * Return the length of the full name of a template of characters that has a short name in the library, such
+ * as std::string; *name: where "string" is in it. 0: s is another name.
  */
 static size_t template_of_chars(const char *s, const char **name, size_t *name_len)
 {

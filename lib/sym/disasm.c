@@ -69,7 +69,7 @@ static int disasm_read_all(int fd, struct buf *b)
 	return -EFBIG;
 }
 
-/* code: a descriptor beyond those that are replaced. */
+/* Run objdump; code: a descriptor above those that are replaced. */
 static int run_objdump(char *const argv[], int code, struct buf *b, struct err *e)
 {
 	int fds[2], r, status = 0;
@@ -156,7 +156,7 @@ static int check_build_id(int fd, const struct disasm_code *code, uint64_t *vadd
 	return r;
 }
 
-/* A descriptor that the standard ones and CODE_FD do not collide with. */
+/* Open a regular file, with a descriptor that collides with neither the standard ones nor CODE_FD. */
 static int open_regular(const char *path, struct err *e)
 {
 	int low = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), fd;
@@ -175,7 +175,7 @@ static int open_regular(const char *path, struct err *e)
 	return fd;
 }
 
-/* The file of the code, if it has its build-id; -1: not there. */
+/* Open the file of the code, if it has its build-id; -1: it is missing. */
 static int disasm_open_below(const char *root, const struct disasm_code *code, uint64_t *vaddr, struct err *e)
 {
 	char *path = xasprintf("%s%s", root, code->path);

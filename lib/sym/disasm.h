@@ -29,7 +29,7 @@ struct disasm_code {
 
 /* -ESTALE: the file is not the one with that build-id; -ENOENT: there is no such file, or no objdump. */
 int disasm_file(struct disasm *d, const struct disasm_code *code, struct err *e);
-/* Code that was at addr, of that machine as uname(1) calls it. */
+/* Disassemble code that was at addr; machine: as in uname(1). */
 int disasm_bytes(struct disasm *d, const uint8_t *code, size_t len, uint64_t addr, const char *machine,
 		 struct err *e);
 void disasm_release(struct disasm *d);

@@ -107,8 +107,8 @@ static uint64_t d_number(struct parser *p)
 }
 
 /*
- * Behind a "Q", read how far before it the thing referred to is, and set *to to its place. Returns false
- * if there is none.
+ * Read, behind a "Q", how far before it the thing referred to is, and set *to to its place. Returns false if
+ * there is none.
  */
 static bool reference(struct parser *p, size_t *to)
 {
@@ -155,7 +155,7 @@ static bool d_is_symbol(const struct parser *p)
 
 static void identifier(struct parser *p);
 
-/* Behind _D. What a function returns, and of which type a variable is, is not shown. */
+/* Parse what follows _D. What a function returns, and the type of a variable, are not shown. */
 static void whole(struct parser *p)
 {
 	bool quiet = p->quiet;
@@ -167,7 +167,7 @@ static void whole(struct parser *p)
 	p->quiet = quiet;
 }
 
-/* The type of a value decides how it is shown; that of a structure is shown before it. */
+/* Parse a value, whose type decides how it is shown; that of a structure is shown before it. */
 static void value_argument(struct parser *p)
 {
 	bool quiet = p->quiet;
@@ -186,7 +186,7 @@ static void value_argument(struct parser *p)
 	value(p, of);
 }
 
-/* Mangled as another language does. */
+/* Parse a name that is mangled as in another language. */
 static void foreign_name(struct parser *p)
 {
 	uint64_t n = d_number(p);
@@ -321,7 +321,7 @@ static void parameter(struct parser *p)
 	d_type(p);
 }
 
-/* A function's type up to what it returns: calling convention, attributes and parameters. */
+/* Parse a function's type up to what it returns: calling convention, attributes and parameters. */
 static void parameters(struct parser *p)
 {
 	size_t n;
@@ -423,7 +423,7 @@ static void wrapped(struct parser *p, const char *before)
 	d_put(p, ")");
 }
 
-/* What the function returns comes first, and its parameters were first in the mangling. */
+/* Put what the function returns first; its parameters were first in the mangling. */
 static void function(struct parser *p, const char *kind)
 {
 	bool quiet = p->quiet;

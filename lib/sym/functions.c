@@ -23,7 +23,7 @@ struct search {
 	struct buf nearest, text;
 };
 
-/* One table of symbols. */
+/* a table of symbols */
 struct table {
 	struct image_bytes syms, strs, versions;
 };
@@ -62,7 +62,7 @@ static bool is_old_version(const struct table *t, size_t i)
 	return v & VERSION_HIDDEN;
 }
 
-/* NULL: it has none, or one that does not end. */
+/* Return the name of a symbol; NULL: it has none, or one that does not end. */
 static const char *elf_symbol_name(const struct table *t, const Elf64_Sym *s)
 {
 	if (s->st_name >= t->strs.len || !memchr(t->strs.data + s->st_name, 0, t->strs.len - s->st_name))
@@ -147,7 +147,7 @@ static void search_functions(struct search *q, const struct image *im, const cha
 	unload(&t);
 }
 
-/* First as the linker knows it, then as the source has it. */
+/* Search first by the linker's names, then by those in the source. */
 static void search_all(struct search *q, struct symfile *f)
 {
 	int pass;

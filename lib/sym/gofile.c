@@ -61,7 +61,7 @@ static bool find_relocations(const struct image *im, struct relocations *r)
 	return vaddr && r->nr;
 }
 
-/* Each word that becomes the address of something in the file, and is not yet there. */
+/* Call fn for each word that becomes the address of something in the file, and is not yet there. */
 static void each_relative(const struct image *im, relative_fn *fn, void *ctx)
 {
 	enum { AT_ONCE = CHUNK / sizeof(Elf64_Rela) };
@@ -181,7 +181,7 @@ static void read_moduledata(struct gopcln *t)
 
 /* ---- the table ---- */
 
-/* The table at vaddr, whose bytes are the len at off at most. */
+/* Load the table at vaddr, whose bytes are at most the len at off. */
 static int load_at(struct gopcln *t, const struct image *im, uint64_t vaddr, uint64_t off, uint64_t len,
 		   struct err *e)
 {
@@ -221,7 +221,7 @@ static bool looks_like_table(const uint8_t *p)
 	       !p[4] && !p[5] && (p[6] == 1 || p[6] == 4) && p[7] == 8;
 }
 
-/* The table is somewhere in these bytes of the file, loaded at vaddr. */
+/* Search for the table in these bytes of the file, loaded at vaddr. */
 static int gofile_search(struct gopcln *t, const struct image *im, uint64_t vaddr, uint64_t start,
 			 uint64_t len, struct err *e)
 {
@@ -260,7 +260,7 @@ static int search_segments(struct gopcln *t, const struct image *im, struct err 
 	return err_set(e, ENODATA, "no .gopclntab");
 }
 
-/* What Go's linker leaves in every program, and strip too. */
+/* Return whether the program has what Go's linker leaves in every program, and strip too. */
 static bool is_go(const struct image *im)
 {
 	return image_section(im, ".go.buildinfo") || image_section(im, ".note.go.buildid");

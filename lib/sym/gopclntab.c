@@ -84,7 +84,7 @@ static int read_parts(struct gopcln *t, struct err *e)
 	return 0;
 }
 
-/* The strings of files come last; their number is where the first would be. */
+/* Read the files. Their strings come last; their number is where the first would be. */
 static int read_files(struct gopcln *t, struct err *e)
 {
 	t->index = 8 + POINTER_BYTES;
@@ -292,7 +292,7 @@ struct inlined {
 	uint32_t parent;	/* an instruction of the call's line, from the function's start */
 };
 
-/* A node of a tree. What it says has to make sense: false: it does not. */
+/* Read a node of a tree; return false if it is inconsistent. */
 static bool read_node(const struct gopcln *t, const struct gopcln_func *f, uint64_t tree, uint32_t number,
 		      struct inlined *in)
 {

@@ -37,11 +37,11 @@ struct gopcln {
 int gopcln_load(struct gopcln *t, const struct image *im, struct err *e);
 void gopcln_release(struct gopcln *t);
 
-/* Parts of gopcln_load(). The offsets, by the header in bytes. */
+/* Read the offsets in the header, as a part of gopcln_load(). */
 int gopcln_read_header(struct gopcln *t, struct err *e);
-/* Functions ascend and lie in executable segments. text is known. */
+/* Return whether functions ascend and are in executable segments. text must be known. */
 bool gopcln_is_sound(const struct gopcln *t);
-/* Inline trees make sense where trees says that they are. */
+/* Return whether inline trees are consistent if they are where trees says. */
 bool gopcln_trees_fit(const struct gopcln *t);
 
 struct gopcln_func {
@@ -67,12 +67,14 @@ struct gopcln_values {
 	bool any;
 };
 
-/* The bytes between the stack pointer and where it was at entry. False: nothing is said of f. */
+/*
+ * Find the bytes between the stack pointer and where it was at entry. Returns false if nothing is said of f.
+ */
 bool gopcln_depths(const struct gopcln *t, const struct gopcln_func *f, struct gopcln_values *v);
 /* Move to the next range; return false if there is none. */
 bool gopcln_next(struct gopcln_values *v);
 
-/* As symfile_lines(). */
+/* Do what symfile_lines() does. */
 size_t gopcln_lines(const struct gopcln *t, uint64_t vaddr, struct srcline *out, size_t max);
 
 #endif

@@ -183,7 +183,7 @@ static void name_sections(struct image *im, const uint8_t *raw, size_t size, uin
 	}
 }
 
-/* A damaged section table is as good as none: what it would tell is found otherwise or not. */
+/* Read the sections. A damaged table is as good as none: what it would say is found otherwise or not. */
 static void read_sections(struct image *im, const Elf64_Ehdr *h)
 {
 	size_t i, size = im->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);

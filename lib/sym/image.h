@@ -52,12 +52,12 @@ struct image_bytes {
 
 /* Takes fd, also when it fails. name is for the messages. */
 int image_open_fd(struct image *im, int fd, const char *name, struct err *e);
-/* data outlives the image; owned (or NULL) is freed with it, also when this fails. */
+/* Open an image in memory; data outlives it; owned (or NULL) is freed with it, also on failure. */
 int image_open_memory(struct image *im, const void *data, size_t len, uint8_t *owned,
 		      const char *name, struct err *e);
 void image_close(struct image *im);
 
-/* The len bytes at off; 0, or -EIO when the file is shorter. */
+/* Read the len bytes at off; return 0, or -EIO if the file is shorter. */
 int image_read(const struct image *im, uint64_t off, void *to, size_t len);
 
 /* Return the first section of that name with bytes in the file, or NULL. */
@@ -65,17 +65,17 @@ const struct image_section *image_section(const struct image *im, const char *na
 const struct image_section *image_section_at(const struct image *im, uint64_t vaddr);
 
 /*
- * The contents, decompressed.  -ENODATA: no bytes in the file; -EILSEQ: damaged;
- * -ENOTSUP: a compression that is not built in.
+ * Load the contents, decompressed. -ENODATA: no bytes in the file; -EILSEQ: damaged; -ENOTSUP: a compression
+ * that is not built in.
  */
 int image_load(const struct image *im, const struct image_section *s, struct image_bytes *b,
 	       struct err *e);
 /* Return how many bytes image_load() would give; the errors are the same. */
 int image_loaded_size(const struct image *im, const struct image_section *s, uint64_t *size, struct err *e);
-/* image_load() to where the caller has size bytes of room, as many as image_loaded_size() said. */
+/* Do what image_load() does, to size bytes of the caller's, as many as image_loaded_size() returned. */
 int image_load_into(const struct image *im, const struct image_section *s, void *to, uint64_t size,
 		    struct err *e);
-/* The len bytes at off, which no section has to describe. */
+/* Load the len bytes at off, which no section has to describe. */
 int image_load_range(const struct image *im, uint64_t off, uint64_t len, struct image_bytes *b,
 		     struct err *e);
 void image_bytes_release(struct image_bytes *b);

@@ -80,7 +80,7 @@ static const char *terminate(char *text, const char *base, const char *s, size_t
 	return own;
 }
 
-/* Data symbols are entries without name until sizes are known. */
+/* Add a line; data symbols are entries without name until sizes are known. */
 static void kallsyms_add_line(struct kallsyms *k, const char *text, const struct line *l)
 {
 	struct ksym s = { .addr = l->addr, .module = "" };
@@ -166,7 +166,7 @@ int kallsyms_parse(struct kallsyms **out, const char *text, size_t len, struct e
 	return 0;
 }
 
-/* The first line is read for itself: the kernel prints a page at a time. */
+/* Read the first line alone, as the kernel prints a page at a time. */
 static bool key_of_boot(struct cache_key *k)
 {
 	char line[4096];
@@ -201,7 +201,7 @@ int kallsyms_read_cached(struct kallsyms **k, struct cache *c, struct err *e)
 	return r;
 }
 
-/* An address outside the image: of a module, which only the file knows. */
+/* Read the file for an address outside the image, in a module, which only the file knows. */
 static void complete(struct kallsyms *k)
 {
 	struct kallsyms *all;

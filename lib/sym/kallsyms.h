@@ -30,11 +30,11 @@ struct cache;
 int kallsyms_open(struct kallsyms **k, struct cache *c, struct err *e);
 /* Reads the file in any case. */
 int kallsyms_read(struct kallsyms **k, struct err *e);
-/* The same without asking the kernel by address: the cache, then the file. */
+/* Do the same without asking the kernel by address: from the cache, then the file. */
 int kallsyms_read_cached(struct kallsyms **k, struct cache *c, struct err *e);
 int kallsyms_parse(struct kallsyms **k, const char *text, size_t len, struct err *e);
 void kallsyms_close(struct kallsyms *k);
-/* NULL: no symbol covers addr. What is returned holds until the next call. */
+/* Return the symbol that covers addr, valid until the next call; NULL: there is none. */
 const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr);
 
 /*

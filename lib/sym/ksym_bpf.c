@@ -29,7 +29,7 @@ struct ksym_bpf {
 #define INSN_MAP_VALUE(d, fd) INSN(BPF_LD | BPF_IMM | BPF_DW, d, BPF_PSEUDO_MAP_VALUE, 0, fd), \
 	INSN(0, 0, 0, 0, 0)
 
-/* bpf_snprintf(text, TEXT_BYTES, format, (u64[]){ argument }, 8) */
+/* Load bpf_snprintf(text, TEXT_BYTES, format, (u64[]){ argument }, 8). */
 static int load_program(int format, int text)
 {
 	const struct bpf_insn prog[] = {
@@ -56,7 +56,10 @@ struct named {
 	uint64_t addr;
 };
 
-/* addr = 0; return bpf_kallsyms_lookup_name(name, NAME_BYTES, 0, &addr), with both on the stack meanwhile */
+/*
+ * Load addr = 0; return bpf_kallsyms_lookup_name(name, NAME_BYTES, 0, &addr), with both on the stack
+ * meanwhile.
+ */
 static int load_by_name(void)
 {
 	enum { WORDS = NAME_BYTES / 8, ADDR = -NAME_BYTES - 8 };
@@ -85,7 +88,7 @@ static int load_by_name(void)
 	return bpf_prog_load(BPF_PROG_TYPE_SYSCALL, "arcprof_named", "GPL", prog, n, &opts);
 }
 
-/* The format must be a constant of the program: a map that cannot be changed. */
+/* Make the format, which must be a constant of the program: a map that cannot be changed. */
 static int make_format(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_RDONLY_PROG);

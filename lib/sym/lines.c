@@ -410,7 +410,7 @@ static void put_units(const struct lines *l, struct cache *c, const struct cache
 	buf_release(&out);
 }
 
-/* Walking all units takes as long as looking up a few hundred lines. */
+/* Find the units; walking all takes as long as looking up a few hundred lines. */
 static void find_units(struct lines *l, struct symfile *f, const struct image *im)
 {
 	struct cache_entry e;
@@ -459,7 +459,7 @@ static const char *why_unreadable(const struct image *im)
 	return "damaged DWARF";
 }
 
-/* The bytes of im's debug sections, decompressed; false: they are not compressed, or not so that we could. */
+/* Unpack im's debug sections; return false if they are not compressed, or not so that we could. */
 static bool unpack(struct dwarf_file *d, struct symfile *f, const struct image *im)
 {
 	struct cache_key key;
@@ -477,7 +477,7 @@ static bool unpack(struct dwarf_file *d, struct symfile *f, const struct image *
 	return true;
 }
 
-/* im stays open as long. */
+/* Open the debug information; im stays open as long. */
 static bool open_dwarf(struct dwarf_file *d, struct symfile *f, const struct image *im)
 {
 	if (unpack(d, f, im))
@@ -502,8 +502,8 @@ static void close_dwarf(struct dwarf_file *d)
 }
 
 /*
- * libdw would open whatever path the file names, a pipe too. It is given the right file, or
- * the mark by which it remembers that there is none.
+ * Open the common file for libdw, which would open whatever path the file names, even a pipe. It is given the
+ * right file, or the mark by which it remembers that there is none.
  */
 static void open_common(struct lines *l, struct symfile *f, const struct image *im)
 {
@@ -536,7 +536,7 @@ struct lines *lines_new(struct symfile *f, const char **why)
 	return l;
 }
 
-/* libdw reads all debug sections into memory, unless they are there. */
+/* Return how many bytes libdw has in memory: all debug sections, unless they were there. */
 static size_t dwarf_bytes(const struct dwarf_file *d)
 {
 	size_t i, bytes = 0;

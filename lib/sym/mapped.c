@@ -44,7 +44,9 @@ static const void *copy_at(const struct copy *c, uint64_t off, uint64_t len)
 
 /* ---- what is mapped ---- */
 
-/* The path of a line of /proc/PID/maps, in which that of a deleted file has an end of its own. */
+/*
+ * Return whether the path is that of a line of /proc/PID/maps, in which that of a deleted file has a suffix.
+ */
 static bool is_path(const char *text, const char *path)
 {
 	size_t len = strlen(path);
@@ -85,7 +87,7 @@ static int find_pieces(struct copy *c, uint64_t inode, const char *path, struct 
 	return c->nr ? 0 : err_set(e, r ? -r : ENOENT, "process %d has not mapped it", c->pid);
 }
 
-/* Pages beyond the end of the file, as its last mapping may have, are no error. */
+/* Read a piece. Pages beyond the end of the file, as its last mapping may have, are no error. */
 static void read_piece(const struct copy *c, const struct piece *p)
 {
 	uint64_t done;
@@ -143,7 +145,7 @@ struct dynamic {
 	uint64_t symbols, strings, strings_len, gnu_hash, hash;	/* addresses of the file; 0: none */
 };
 
-/* The loader has made addresses of what are offsets in the file, or it has not. */
+/* Return the address in the file, whether or not the loader has relocated it. */
 static uint64_t address(const struct copy *c, uint64_t v)
 {
 	return c->bias && v >= c->bias ? v - c->bias : v;
@@ -196,7 +198,7 @@ static bool get_u32(const struct copy *c, uint64_t off, uint32_t *v)
 	return from;
 }
 
-/* The last symbol is the end of the chain of the last bucket. */
+/* Count the symbols: the last one is the end of the chain of the last bucket. */
 static uint64_t count_by_gnu_hash(const struct copy *c, uint64_t off)
 {
 	uint32_t nr_buckets, first, nr_words, i, bucket, last = 0, value;
@@ -230,7 +232,7 @@ static uint64_t count_symbols(const struct copy *c, const struct dynamic *d)
 
 /* ---- the file ---- */
 
-/* A section table for the dynamic symbols, behind all that is mapped: the file's own one is not. */
+/* Add a section table for the dynamic symbols, behind all that is mapped: the file's own one is not. */
 static void add_sections(const struct copy *c, struct buf *b)
 {
 	static const char names[] = "\0.dynsym\0.dynstr\0.shstrtab";

@@ -24,7 +24,7 @@ struct maps {
 };
 
 void maps_release(struct maps *m);
-/* A new mapping replaces what it overlaps (the rest of a split mapping stays). */
+/* Add a mapping, which replaces what it overlaps (the rest of a split mapping stays). */
 void maps_add(struct maps *m, uint64_t start, uint64_t end, uint64_t pgoff, uint32_t module);
 void maps_copy(struct maps *to, const struct maps *from);	/* fork */
 void maps_reset(struct maps *m);				/* exec */

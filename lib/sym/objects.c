@@ -13,7 +13,7 @@ static bool is_object(const Elf64_Sym *s, uint64_t vaddr)
 	       vaddr >= s->st_value && vaddr - s->st_value < s->st_size;
 }
 
-/* The smallest that has it, as a name and how far it is behind its begin. */
+/* Find the smallest symbol that has the address, as a name and a distance from its beginning. */
 static bool find_in(const struct image_bytes *syms, const struct image_bytes *strs, uint64_t vaddr,
 		    struct buf *name)
 {

@@ -48,7 +48,10 @@ char *places_perf_copy(const uint8_t *id, size_t len, const char *kind)
 
 /* ---- debuginfod ---- */
 
-/* It gets the environment, which is how it is configured, and no signal that we have blocked or ignored. */
+/*
+ * Start the query with our environment, by which it is configured, and without our blocked or ignored
+ * signals.
+ */
 static int start_query(char *const argv[], int out, pid_t *pid)
 {
 	posix_spawn_file_actions_t a;

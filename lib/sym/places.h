@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Paths are looked for below dir first, as if that were the root directory. Borrowed; NULL: none. */
+/* Look for paths below dir first, as if that were the root directory. Borrowed; NULL: none. */
 void places_set_symfs(const char *dir);
 const char *places_symfs(void);		/* "": none */
 

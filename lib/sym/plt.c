@@ -84,7 +84,7 @@ static const char *slot_name(const struct plt *p, uint64_t slot, char *out, size
 	return out;
 }
 
-/* endbr64, then jmp *disp(%rip), with a bnd prefix or without. */
+/* Return the slot of endbr64, then jmp *disp(%rip), with or without a bnd prefix. */
 static uint64_t slot_x86(const uint8_t *code, size_t len, uint64_t addr)
 {
 	size_t i = 0;
@@ -100,7 +100,7 @@ static uint64_t slot_x86(const uint8_t *code, size_t len, uint64_t addr)
 	return addr + i + 6 + disp;
 }
 
-/* bti c, then adrp x16, page; ldr x17, [x16, offset]. */
+/* Return the slot of bti c, then adrp x16, page; ldr x17, [x16, offset]. */
 static uint64_t slot_arm64(const uint8_t *code, size_t len, uint64_t addr)
 {
 	uint32_t adrp, ldr;

@@ -47,7 +47,7 @@ static const struct part *scan_part_of(const struct scan *s, uint64_t off)
 	return NULL;
 }
 
-/* True: it is one, and looked at after those before it. */
+/* Add a cold part, which is scanned after those before it; return whether it is one. */
 static bool add_cold_part(struct scan *s, uint64_t off)
 {
 	size_t len = strlen(s->name);

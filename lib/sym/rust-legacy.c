@@ -36,7 +36,7 @@ void rust_put_utf8(struct buf *out, uint32_t c)
 	}
 }
 
-/* After a $; returns the bytes used, 0: not an escape. */
+/* Append the character of an escape after a $; return the bytes used, 0: not an escape. */
 static size_t put_escape(const char *s, size_t len, struct buf *out)
 {
 	uint32_t c = 0;
@@ -78,7 +78,7 @@ static void put_element(const char *s, size_t len, struct buf *out)
 	}
 }
 
-/* A length and its bytes; false: no element there. */
+/* Read a length and its bytes; return false if there is no element. */
 static bool next_element(const char **p, const char **s, size_t *len)
 {
 	size_t n = 0;

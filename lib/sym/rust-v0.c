@@ -74,7 +74,7 @@ static bool eat(struct parser *p, char c)
 	return true;
 }
 
-/* Entering one level of the grammar; false: too deep or too long. */
+/* Enter a level of the grammar; return false if too deep or too long. */
 static bool rust_enter(struct parser *p)
 {
 	if (++p->depth > DEPTH_MAX || ++p->steps > STEPS_MAX)
@@ -140,7 +140,7 @@ static void identifier_with_dis(struct parser *p, struct ident *id)
 	id->dis = dis;
 }
 
-/* One number of punycode; false: damaged. */
+/* Read one number of punycode; return false if it is damaged. */
 static bool puny_delta(const char **s, const char *end, uint32_t bias, uint32_t *delta)
 {
 	uint64_t w = 1, v = 0;
@@ -182,7 +182,7 @@ static uint32_t puny_adapt(uint32_t delta, uint32_t nr, bool first)
 	return k + 36 * delta / (delta + 38);
 }
 
-/* RFC 3492, with _ between the plain letters and the rest. */
+/* Decode RFC 3492, with _ between the plain letters and the rest. */
 static bool punycode(const struct ident *id, uint32_t *chars, size_t *nr)
 {
 	const char *s = id->s, *end = s + id->len, *sep = memrchr(s, '_', id->len);
@@ -240,7 +240,7 @@ static void rust_put_number(struct parser *p, uint64_t v)
 	rust_put(p, s);
 }
 
-/* Lifetimes count from the innermost binder: '_ is erased, then 'a, 'b, */
+/* Append a lifetime. They count from the innermost binder: '_ is erased, then 'a, 'b. */
 static void put_lifetime(struct parser *p, uint64_t lt)
 {
 	char s[3] = "'_";
@@ -260,7 +260,7 @@ static void put_lifetime(struct parser *p, uint64_t lt)
 		rust_put_number(p, depth - 25);
 }
 
-/* for<'a, 'b> ; the caller takes the lifetimes back. */
+/* Parse for<'a, 'b> ; the caller takes the lifetimes back. */
 static uint64_t binder(struct parser *p)
 {
 	uint64_t nr = opt_base62(p, 'G'), i;
@@ -352,7 +352,7 @@ static void nested_path(struct parser *p, bool in_value)
 	}
 }
 
-/* Where an impl stands is not shown, only for what it is. */
+/* Skip where an impl is, as only what it is for is shown. */
 static void skip_impl_path(struct parser *p)
 {
 	bool quiet = p->quiet;
@@ -460,7 +460,7 @@ static void fn_type(struct parser *p)
 	p->lifetimes -= bound;
 }
 
-/* A path whose generic arguments are left open, for the associated types that follow. */
+/* Parse a path whose generic arguments are left open, for the associated types that follow. */
 static bool rust_open_path(struct parser *p)
 {
 	bool open = false;
@@ -610,7 +610,7 @@ static void rust_type(struct parser *p)
 	p->depth--;
 }
 
-/* Hexadecimal digits up to _; returns how many, and their value when it fits. */
+/* Read hexadecimal digits up to _; return how many, and their value if it fits. */
 static size_t hex_number(struct parser *p, const char **digits, uint64_t *v)
 {
 	size_t from = p->at, len;

@@ -24,7 +24,7 @@ static void index_lines(struct source *s)
 	}
 }
 
-/* The size was asked for before: a file that grows meanwhile is read up to there. */
+/* Read the text up to the size found before, even if the file grows meanwhile. */
 static bool source_read_text(struct source *s, int fd, size_t size)
 {
 	char *to = buf_room(&s->text, size);
@@ -46,7 +46,7 @@ static bool source_read_text(struct source *s, int fd, size_t size)
 	return true;
 }
 
-/* The name comes from a trace: it may be that of a pipe or a device. */
+/* Try a path, whose name comes from a trace: it may be that of a pipe or a device. */
 static bool try_path(struct source *s, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -88,7 +88,7 @@ static bool goes_up(const char *path)
 	return false;
 }
 
-/* The whole name below dir, then without its first folder, and so on. */
+/* Try the whole name below dir, then without its first folder, and so on. */
 static bool try_ends(struct source *s, const char *dir, const char *name, bool below)
 {
 	while (1) {

@@ -22,10 +22,10 @@ struct source {
  * then the path as it is.  Only regular files of up to 16 MiB are read.
  */
 void source_open(struct source *s, const char *name, const char *package, const struct opt_list *dirs);
-/* The same in dirs alone, and below them: "../passwd" is none there.  For names that others chose. */
+/* Open a file in dirs alone, and below them: "../passwd" is not found. For names that others chose. */
 void source_open_below(struct source *s, const char *name, const char *package, const struct opt_list *dirs);
 void source_release(struct source *s);
-/* Line nr, counted from 1, as a string without its newline in *line; false: there is none. */
+/* Copy line nr, counted from 1, as a string without its newline to *line; return false if there is none. */
 bool source_line(const struct source *s, uint32_t nr, struct buf *line);
 
 #endif

@@ -250,7 +250,7 @@ static void make_symbols(struct symfile *f)
 		   !symtab_load(&f->symtab, debug, &f->im, ".symtab", &e)) {
 		f->source = ".symtab of the debug file";
 	} else {
-		/* What .gnu_debugdata has is what .dynsym has not. */
+		/* .gnu_debugdata has what .dynsym lacks */
 		if (!symtab_load(&f->symtab, &f->im, &f->im, ".dynsym", &e))
 			f->source = ".dynsym";
 		if (!debugfile_minimal(&f->symtab, &f->im, &e))
@@ -264,7 +264,10 @@ static void make_symbols(struct symfile *f)
 		f->source = symfile_cfi(f, true) || symfile_cfi(f, false) ? "CFI" : "none";
 }
 
-/* The table is made of the file and its debug file: of the latter's inode and the former's build-id. */
+/*
+ * Make the key of the symbols, from the file and its debug file: the latter's inode and the former's
+ * build-id.
+ */
 static bool symbols_key(struct symfile *f, struct cache_key *k)
 {
 	const struct image *debug = image_section(&f->im, ".symtab") ? NULL : symfile_debug_image(f);

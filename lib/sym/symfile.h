@@ -28,7 +28,7 @@ struct symfile;
  */
 int symfile_open(struct symfile **f, const char *root, const char *path, const uint8_t *want_id,
 		 size_t want_len, struct err *e);
-/* The same on a descriptor the caller keeps (path and root are still used to find debug files). */
+/* Do the same with a descriptor that the caller keeps (path and root are still used to find debug files). */
 int symfile_open_fd(struct symfile **f, int fd, const char *root, const char *path, struct err *e);
 int symfile_open_memory(struct symfile **f, const void *data, size_t len, const char *name,
 			struct err *e);
@@ -39,25 +39,25 @@ void symfile_close(struct symfile *f);
  * valid, nor is anything that others made of its rules.
  */
 void symfile_drop_tables(struct symfile *f);
-/* About the memory of all that. */
+/* Return roughly the memory of all that. */
 size_t symfile_table_bytes(const struct symfile *f);
 
 /*
- * c, which outlives f, gets what is worked out about f, and is asked first (cache.h); NULL: nothing is
- * kept.
+ * Store what is computed about f in c, which outlives f, and look there first (cache.h); NULL: nothing is
+ * stored.
  */
 void symfile_set_cache(struct symfile *f, struct cache *c);
 
 /* Return the build-id, borrowed; NULL and 0 when the file has none. */
 const uint8_t *symfile_build_id(const struct symfile *f, size_t *len);
 
-/* File offset <-> the address the file was linked at; UINT64_MAX when in no segment. */
+/* Convert between file offset and the address the file was linked at; UINT64_MAX if in no segment. */
 uint64_t symfile_off_to_vaddr(const struct symfile *f, uint64_t off);
 uint64_t symfile_vaddr_to_off(const struct symfile *f, uint64_t vaddr);
 
 /*
- * What was stripped off the file, and is not on this machine, is fetched from a server (places_fetch()). If
- * it comes, names that f gave are no longer valid; its rules are.
+ * Fetch from a server what was stripped off the file, and is not on this machine (places_fetch()). If it
+ * comes, names that f gave are no longer valid; its rules are.
  */
 void symfile_fetch(struct symfile *f, bool (*go_on)(void *ctx), void *ctx);
 
@@ -94,7 +94,7 @@ int symfile_returns(struct symfile *f, uint64_t off, uint64_t *at, size_t max, s
  * that is not its begin. Reads all symbols of the file. False: it has none there.
  */
 bool symfile_object(struct symfile *f, uint64_t vaddr, struct buf *name);
-/* Where a variable of that name is, as the file was linked. False: it exports none. */
+/* Find a variable of that name, as the file was linked. Returns false if it exports none. */
 bool symfile_exported(struct symfile *f, const char *name, uint64_t *vaddr);
 
 struct srcline {
@@ -104,8 +104,8 @@ struct srcline {
 };
 
 /*
- * Lines and inlined calls at off, innermost first; returns how many levels (0: no debug
- * information), at most max.  Level 0's func is the innermost inlined function.
+ * Find lines and inlined calls at off, innermost first; return how many levels (0: no debug information), at
+ * most max. Level 0's func is the innermost inlined function.
  */
 size_t symfile_lines(struct symfile *f, uint64_t off, struct srcline *out, size_t max);
 

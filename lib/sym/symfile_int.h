@@ -53,21 +53,21 @@ bool debugfile_fetch(const struct symfile *f, struct image *debug, char **path, 
 		     void *ctx);
 /* Find the file into which dwz moved what several debug files had in common. */
 bool debugfile_find_common(const struct symfile *f, const struct image *im, struct image *common);
-/* Symbols of .gnu_debugdata, an ELF file compressed by xz. */
+/* Read the symbols of .gnu_debugdata, an ELF file compressed by xz. */
 int debugfile_minimal(struct symtab *t, const struct image *im, struct err *e);
-/* NULL when f has no debug file. */
+/* Return the image of f's debug file, or NULL. */
 const struct image *symfile_debug_image(struct symfile *f);
 
 /* .eh_frame or .debug_frame (of the file or its debug file); NULL: none. */
 const struct cfi *symfile_cfi(struct symfile *f, bool eh);
-/* NULL: it is no Go program. */
+/* Return the functions of a Go program; NULL: it is none. */
 const struct gopcln *symfile_go(struct symfile *f);
 const struct image *symfile_image(const struct symfile *f);
 
-/* NULL: no debug information that libdw can read; *why says what there is, in any case. */
+/* Open debug information; NULL: there is none that libdw can read; *why says what there is, in any case. */
 struct lines *lines_new(struct symfile *f, const char **why);
 void lines_free(struct lines *l);
-/* About its memory; NULL: none. */
+/* Return roughly its memory; NULL: none. */
 size_t lines_bytes(const struct lines *l);
 size_t lines_find(struct lines *l, uint64_t vaddr, struct srcline *out, size_t max);
 

@@ -67,7 +67,10 @@ static bool is_symbol_name(const char *name)
 	return name[0] && strncmp(name, ".L", 2);
 }
 
-/* An executable segment may hold data, too, when the linker was told to save a page. */
+/*
+ * Return whether it is in a section of code: an executable segment may hold data, too, if the linker was told
+ * to save a page.
+ */
 static bool in_code_section(const struct image *im, uint16_t idx)
 {
 	return idx >= im->nr_secs || im->secs[idx].flags & SHF_EXECINSTR;
@@ -176,7 +179,7 @@ void symtab_add(struct symtab *t, uint64_t addr, uint32_t size, const char *name
 	buf_add(&t->names, name, strlen(name) + 1);
 }
 
-/* Least significant digit first, eleven bits at a time, as many as the addresses have. */
+/* Sort by the least significant digit first, eleven bits at a time, as many as the addresses have. */
 static void sort_by_addr(struct symtab *t)
 {
 	struct symtab_entry *from = t->entries, *to = xmalloc(t->nr_entries * sizeof(*to)), *x;
@@ -253,7 +256,7 @@ static void drop_labels_inside_functions(struct symtab *t)
 	t->nr_entries = n;
 }
 
-/* A symbol without size reaches to the next one or to the end of its section. */
+/* Give sizes: a symbol without one reaches to the next one or to the end of its section. */
 static void give_sizes(struct symtab *t, const struct image *text)
 {
 	size_t i;

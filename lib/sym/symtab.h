@@ -44,9 +44,9 @@ static inline const char *symtab_name(const struct symtab *t, const struct symta
 }
 
 /*
- * A finished table from the cache, and to it. source says where the symbols came from; what
- * symtab_get() gives lives as long as the table. Small tables are not kept: they are made faster
- * than found.
+ * Get a finished table from the cache, or store it there. source says where the symbols came from; what
+ * symtab_get() gives lives as long as the table. Small tables are not stored: they are made faster than
+ * found.
  */
 bool symtab_get(struct symtab *t, struct cache *c, const struct cache_key *k, const char **source);
 void symtab_put(const struct symtab *t, struct cache *c, const struct cache_key *k, const char *source);

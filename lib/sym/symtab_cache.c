@@ -26,7 +26,10 @@ static bool entries_are_sound(const struct symtab_entry *e, size_t nr, uint64_t 
 	return true;
 }
 
-/* The checksum was right, so this only fails when somebody changed the layout and not its number. */
+/*
+ * Take a table from the cache. The checksum was right, so this fails only if somebody changed the layout
+ * without its number.
+ */
 static bool symtab_from_cache(struct symtab *t, const struct cache_entry *e)
 {
 	const struct head *h = (const struct head *)e->data;

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "sym/unpacked.h"
 
-/* Only these sections are needed for functions, lines and inlined calls. */
+/* sections that are needed for functions, lines and inlined calls */
 static const char *const wanted[] = {
 	".debug_info", ".debug_abbrev", ".debug_line", ".debug_str", ".debug_line_str", ".debug_str_offsets",
 	".debug_ranges", ".debug_rnglists", ".debug_addr", ".debug_types",

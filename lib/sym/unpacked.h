@@ -15,7 +15,7 @@
 
 /* Return whether any of them is compressed in a way that image_load() reads. */
 bool unpacked_is_needed(const struct image *im);
-/* The caller releases *b with image_bytes_release(). */
+/* Decompress the sections; the caller releases *b with image_bytes_release(). */
 int unpacked_make(const struct image *im, struct image_bytes *b, struct err *e);
 
 #endif
