@@ -40,7 +40,7 @@ struct run {
 	size_t code_len;
 };
 
-/* NULL: of no CPU whose code can be followed. */
+/* Return the CPU of the module; NULL: its code cannot be followed. */
 static const struct follow_cpu *cpu_of(const struct unwind_module *m)
 {
 	return m->cpu == &cpu_x86 ? &follow_x86 : m->cpu == &cpu_arm64 ? &follow_arm64 : NULL;
@@ -72,7 +72,10 @@ static void branch(struct run *r, uint64_t to)
 	r->branches[r->nr_branches++].pc = to;
 }
 
-/* Paths that meet have the same depth of stack, so the second one tells nothing new. */
+/*
+ * Return whether a path was here: paths that meet have the same depth of stack, so the second one adds
+ * nothing.
+ */
 static bool was_here(struct run *r)
 {
 	uint64_t key = r->now.pc + 1;
@@ -123,8 +126,8 @@ static bool next_return(struct run *r)
 }
 
 /*
- * A path that ran past a call that does not return comes to some other function's return, at
- * another depth: so the first depth that two returns agree on counts, else the first of all.
+ * Choose a return. A path that ran past a call that does not return comes to another function's return, at
+ * another depth: so the first depth on which two returns agree counts, else the first of all.
  */
 static bool choose_return(struct run *r, struct path *chosen)
 {
@@ -186,7 +189,7 @@ const struct row *epilogue_row(struct unwind_module *m, uint64_t off, bool at_ca
 	return m->rows[*id];
 }
 
-/* Any path from the start will do: those that meet have the same depth. 0: none leads there. */
+/* Return the depth by any path from the start: those that meet have the same. 0: none leads there. */
 static uint32_t find_depth(struct unwind_module *m, uint64_t start, uint64_t off)
 {
 	struct run *r = xcalloc(1, sizeof(*r));

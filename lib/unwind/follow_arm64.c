@@ -38,7 +38,7 @@ static int32_t signed_bits(uint32_t w, int at, int nr)
 	return (int32_t)(w << (32 - at - nr)) >> (32 - nr);
 }
 
-/* ldp, stp and their kin: the size of general registers is in another bit than that of vectors. */
+/* Decode ldp, stp and the like: the size of general registers is in another bit than that of vectors. */
 static void pair(uint32_t w, struct access *a)
 {
 	int how = bits(w, 23, 2), size = bits(w, 30, 2);
@@ -52,7 +52,7 @@ static void pair(uint32_t w, struct access *a)
 	a->after = how == 1;
 }
 
-/* ldr, str and their kin. False: by another register. */
+/* Decode ldr, str and the like. Returns false if the address depends on another register. */
 static bool single(uint32_t w, struct access *a)
 {
 	int size = bits(w, 30, 2), opc = bits(w, 22, 2), how = bits(w, 10, 2);
@@ -93,7 +93,7 @@ static bool arm64_set_has(uint32_t set, unsigned int reg)
 	return set >> reg & 1;
 }
 
-/* The register has an unknown value now. */
+/* Note that the register has an unknown value now. */
 static void arm64_forget_reg(struct path *p, unsigned int reg)
 {
 	if (!is_kept_by_callees(reg))
@@ -104,7 +104,7 @@ static void arm64_forget_reg(struct path *p, unsigned int reg)
 		p->fp_known = false;
 }
 
-/* What was stored on the way comes back as it was; else it is from before. */
+/* Load a register: what was stored on the way comes back as it was; else it is from before. */
 static void arm64_load_reg(struct path *p, unsigned int reg, int64_t at)
 {
 	uint32_t bit = 1u << reg;
@@ -151,7 +151,9 @@ static void touch(struct path *p, const struct access *a, unsigned int reg, int6
 		arm64_store_reg(p, reg, at);
 }
 
-/* Counted from the frame pointer, what was found on the way by another register means nothing any more. */
+/*
+ * Set the stack pointer from the frame pointer; what was found on the way by another register is void then.
+ */
 static enum follow_outcome from_frame_pointer(struct path *p, int64_t off)
 {
 	if (!p->fp_known)
@@ -200,7 +202,9 @@ static enum follow_outcome add_immediate(struct path *p, uint32_t w)
 	return FOLLOW_ON;
 }
 
-/* Instructions that compute: few set the stack pointer otherwise, and none of these by a known value. */
+/*
+ * Run an instruction that computes: few set the stack pointer otherwise, and none of these to a known value.
+ */
 static enum follow_outcome compute(struct path *p, uint32_t w)
 {
 	if ((w & 0xbf800000) == 0x91000000)
@@ -271,7 +275,10 @@ static struct follow arm64_follow_insn(struct path *p, const uint8_t *code, size
 	return f;
 }
 
-/* The stack pointer is aligned to 16 bytes wherever it is used; the address that was loaded is below it. */
+/*
+ * Return whether the path is sound: the stack pointer is aligned to 16 bytes wherever it is used; the address
+ * that was loaded is below it.
+ */
 static bool arm64_path_is_sound(const struct path *p, bool at_call)
 {
 	bool is_loaded = arm64_set_has(p->saved, ARM64_LR);

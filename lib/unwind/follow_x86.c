@@ -10,7 +10,7 @@ enum { RSP = 4, RBP = 5, NR_REGS = 16 };	/* as instructions number them */
 
 static void x86_pop_reg(struct path *p, unsigned int reg)
 {
-	/* What was pushed on the way comes back as it was. */
+	/* what was pushed on the way comes back as it was */
 	if (p->base == RBP || p->sp >= 0) {
 		p->saved |= 1u << reg;
 		p->at[reg] = (int32_t)p->sp;
@@ -20,7 +20,7 @@ static void x86_pop_reg(struct path *p, unsigned int reg)
 	p->sp += 8;
 }
 
-/* rsp = rbp + disp */
+/* Run rsp = rbp + disp. */
 static enum follow_outcome from_frame_pointer(struct path *p, int32_t disp)
 {
 	if (!p->fp_known)
@@ -32,7 +32,7 @@ static enum follow_outcome from_frame_pointer(struct path *p, int32_t disp)
 	return FOLLOW_ON;
 }
 
-/* lea ..., %rsp */
+/* Run lea ..., %rsp. */
 static enum follow_outcome lea_sp(struct path *p, const struct x86_insn *in)
 {
 	unsigned int base = x86_rm(in);
@@ -81,7 +81,7 @@ static enum follow_outcome x86_follow_group_ff(struct path *p, const struct x86_
 	}
 }
 
-/* Instructions with a ModRM byte that may change rsp or rbp. */
+/* Run instructions with a ModRM byte that may change rsp or rbp. */
 static enum follow_outcome run_modrm(struct path *p, const struct x86_insn *in)
 {
 	bool is_reg = in->modrm >> 6 == 3;
@@ -170,8 +170,8 @@ static enum follow_outcome run_one_byte(struct path *p, const struct x86_insn *i
 }
 
 /*
- * Behind a call that does not return the next function begins, most often by saving a register;
- * pushing one of those as an argument is rare.
+ * Return whether it begins a function: behind a call that does not return the next one begins, most often by
+ * saving a register; pushing one of those as an argument is rare.
  */
 static bool begins_function(const struct x86_insn *in)
 {
@@ -203,9 +203,9 @@ static struct follow x86_follow_insn(struct path *p, const uint8_t *code, size_t
 }
 
 /*
- * Below where it began there is no return address.  At a call the stack is aligned to 16 bytes,
- * and so was the caller's: another function's return, reached behind a call that does not
- * return, is nearly always 8 off.
+ * Return whether the path is sound: below where it began there is no return address. At a call the stack is
+ * aligned to 16 bytes, and so was the caller's. Another function's return, reached behind a call that does
+ * not return, is nearly always 8 off.
  */
 static bool x86_path_is_sound(const struct path *p, bool at_call)
 {

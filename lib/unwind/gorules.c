@@ -54,7 +54,10 @@ uint8_t gorules_sp_reg(const struct cpu *cpu)
 	return cpu == &cpu_arm64 ? 20 : X86_R12;
 }
 
-/* The return address is on top of what the function has on the stack, and below it the frame pointer. */
+/*
+ * Set the rules for x86-64: the return address is above the function's own part of the stack, and the frame
+ * pointer below it.
+ */
 static void set_x86(struct rule_state *s, int32_t depth)
 {
 	s->cfa = (struct rule){ RULE_REG, X86_RSP, depth + 8 };
@@ -63,7 +66,10 @@ static void set_x86(struct rule_state *s, int32_t depth)
 		s->r[X86_RBP] = (struct rule){ RULE_AT_CFA, 0, -16 };
 }
 
-/* The return address is at the stack pointer, and the frame pointer below it, where no copy reaches. */
+/*
+ * Set the rules for arm64: the return address is at the stack pointer, and the frame pointer below it, where
+ * no copy reaches.
+ */
 static void set_arm64(struct rule_state *s, int32_t depth)
 {
 	s->cfa = (struct rule){ RULE_REG, ARM64_SP, depth };

@@ -12,7 +12,7 @@
 #include "sym/gopclntab.h"
 #include "unwind/rules.h"
 
-/* enum row_flags of a function. */
+/* Return the enum row_flags of a function. */
 uint8_t gorules_flags(const char *name);
 /* Return false if damaged (the ranges before were given). */
 bool gorules_run(const struct gopcln *t, const struct gopcln_func *f, const struct cpu *cpu, rules_fn *fn,

@@ -128,14 +128,17 @@ bool guess_follows_call(const struct guess *g, uint64_t ra)
 	return judge_return(g, ra) == AFTER_CALL;
 }
 
-/* jmp *: through a register or a table, but not the linkage table's to another file. */
+/* Return whether it is jmp *: through a register or a table, but not the linkage table's to another file. */
 static bool jumps_by_pointer(const struct x86_insn *in)
 {
 	return !in->map && !in->vex && in->opcode == 0xff && (in->modrm >> 3 & 7) == 4 &&
 	       (in->modrm & 0xc7) != 5;
 }
 
-/* The function at off has no rules, as what begins to run code of a runtime may; or it jumps there. */
+/*
+ * Return whether the function at off has no rules, as what begins to run code of a runtime may; or jumps
+ * there.
+ */
 static bool leads_anywhere(struct unwind_module *mod, uint64_t off)
 {
 	uint8_t code[ENTRY_BYTES + X86_INSN_MAX];
@@ -200,8 +203,8 @@ static bool take_frame(struct unwind_regs *regs, uint64_t ra, uint64_t sp, uint6
 }
 
 /*
- * The function has no frame yet, or no longer: the return address is on top of the stack, or
- * below the frame pointer that was just pushed.
+ * Find a caller of a function that has no frame yet, or no longer: the return address is on top of the stack,
+ * or below the frame pointer that was just pushed.
  */
 static bool no_frame_yet(const struct guess *g, struct unwind_regs *regs)
 {
@@ -251,7 +254,7 @@ static bool by_frame_pointer(const struct guess *g, struct unwind_regs *regs, bo
 		*at_end = true;
 		return false;
 	}
-	/* What the caller has in rbp may be anything, when it has rules and needs no frame pointer. */
+	/* the caller's rbp may be anything, if it has rules and needs no frame pointer */
 	switch (judge_return(g, ra)) {
 	case AFTER_CALL:
 		return take_frame(regs, ra, fp + 16, next, true);
@@ -280,7 +283,7 @@ static bool in_init_section(const struct guess *g, struct unwind_regs *regs)
 	       take_frame(regs, ra, regs->sp + 16, regs->r[X86_RBP], regs->valid >> X86_RBP & 1);
 }
 
-/* A leaf without a frame, or a jump through a wild pointer: who called is on top of the stack. */
+/* For a leaf without a frame, or a jump through a wild pointer, the return address is on top of the stack. */
 bool guess_by_top_of_stack(const struct guess *g, struct unwind_regs *regs)
 {
 	uint64_t ra;
@@ -303,7 +306,7 @@ bool guess_is_root(const struct guess *g)
 			  (!g->interrupted && !is_arm64(g) && is_thread_exit(g->mod, g->ra_off)));
 }
 
-/* The word at ra is behind a direct call, in the same module, of a function that begins near. */
+/* Return whether the word at ra follows a direct call, in the same module, of a function that begins near. */
 static bool calls_us(const struct guess *g, const struct unwind_module *mod, uint64_t off)
 {
 	uint8_t code[X86_CALL_DIRECT];
@@ -316,7 +319,9 @@ static bool calls_us(const struct guess *g, const struct unwind_module *mod, uin
 	return off + rel <= g->off && g->off - (off + rel) < SCAN_FUNCTION;
 }
 
-/* The return address is at addr: a frame pointer beside it is the function's own, one above is a caller's. */
+/*
+ * Take the return address at addr: a frame pointer beside it is the function's own, one above is a caller's.
+ */
 static bool take_scanned(const struct guess *g, struct unwind_regs *regs, uint64_t ra, uint64_t addr)
 {
 	uint64_t fp = regs->r[X86_RBP];
@@ -349,7 +354,10 @@ bool guess_by_scan(const struct guess *g, struct unwind_regs *regs)
 	return false;
 }
 
-/* The frame is built, with this return address: a function that has called nothing since has it in both. */
+/*
+ * Return whether the frame is built, with this return address: a function that has called nothing since has
+ * it in both places.
+ */
 static bool is_in_record(const struct guess *g, const struct unwind_regs *regs, uint64_t ra)
 {
 	uint64_t saved;
@@ -358,7 +366,10 @@ static bool is_in_record(const struct guess *g, const struct unwind_regs *regs, 
 	       (saved & module_cpu(g->mod)->ra_mask) == ra;
 }
 
-/* A function without rules that has called another one: the register has where that returned to. */
+/*
+ * Return whether the register has a return address in a function without rules, as after its call of another
+ * one.
+ */
 static bool is_own_code(const struct guess *g, uint64_t ra)
 {
 	struct unwind_module *mod = NULL;
@@ -370,8 +381,8 @@ static bool is_own_code(const struct guess *g, uint64_t ra)
 }
 
 /*
- * The call left its address in the link register: of a function that has not stored it, as those in assembler
- * and of the linkage table, or of a jump through a wild pointer.
+ * Take the caller from the link register: of a function that has not stored it, as those in assembler and of
+ * the linkage table, or of a jump through a wild pointer.
  */
 static bool by_link_register(const struct guess *g, struct unwind_regs *regs)
 {

@@ -26,15 +26,15 @@ bool guess_is_root(const struct guess *g);
  * code that starts a process or thread, or after a direct call of the function.
  */
 bool guess_by_scan(const struct guess *g, struct unwind_regs *regs);
-/* ra follows a call, as far as the bytes before it can be read. */
+/* Return whether ra follows a call, as far as the bytes before it can be read. */
 bool guess_follows_call(const struct guess *g, uint64_t ra);
 /* Return the same, but true if its bytes are not ours to read. */
 bool guess_may_follow_call(const struct guess *g, uint64_t ra);
-/* addr is executable, and in no module. */
+/* Return whether addr is executable, and in no module. */
 bool guess_is_of_runtime(const struct guess *g, uint64_t addr);
 /*
- * ra follows a call that may have led into code of no module: by an address in a register or in memory, or of
- * a function that jumps to such a one. x86-64 only.
+ * Return whether ra follows a call that may have led into code of no module: by an address in a register or
+ * in memory, or of a function that jumps to such a one. x86-64 only.
  */
 bool guess_may_enter(const struct guess *g, uint64_t ra);
 /* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */

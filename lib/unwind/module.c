@@ -150,7 +150,7 @@ static bool is_expression(const struct rule *r)
 	return r->kind == RULE_AT_EXPR || r->kind == RULE_IS_EXPR;
 }
 
-/* Their bytes will not be there. */
+/* Remove expressions, whose bytes will not be there. */
 static const struct rule_state *without_expressions(struct rule_state *s)
 {
 	size_t i;
@@ -348,7 +348,7 @@ static struct pc_slot *module_slot(const struct unwind_module *m, uint32_t off)
 	return &m->slots[i];
 }
 
-/* Doubles the table while it may grow, else empties it. */
+/* Double the table while it may grow, else empty it. */
 static void renew_slots(struct unwind_module *m)
 {
 	struct pc_slot *old = m->slots;

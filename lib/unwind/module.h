@@ -97,7 +97,7 @@ uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struc
 const struct row *module_row_in(const struct unwind_module *m, uint32_t place, uint64_t delta);
 /* Reads len bytes of the file's code at off; false: not there. */
 bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len);
-/* off lies in the program's entry point, where no caller is. */
+/* Return whether off is in the program's entry point, which has no caller. */
 bool module_is_entry(const struct unwind_module *m, uint64_t off);
 
 /* ---- rules of code that a runtime made in no module, as it describes them itself (unwind.h) ---- */

@@ -38,8 +38,8 @@ static void skip_branches(struct span *s, uint64_t branch_type)
 }
 
 /*
- * mask: perf's numbers of the registers that are there. Those that unwinding knows become DWARF's; what a
- * perf.data does not have is 0.
+ * Read registers; mask: perf's numbers of those present. Those that unwinding knows get DWARF's numbers; what
+ * a perf.data does not have is 0.
  */
 static void perf_sample_regs(struct span *s, uint64_t mask, struct perf_sample *ps)
 {

@@ -19,7 +19,7 @@ struct perf_sample_format {
 	uint64_t sample_type, read_format, branch_type, regs_user;
 };
 
-/* What the format does not have is 0. */
+/* fields that the format does not have are 0 */
 struct perf_sample {
 	uint64_t id;		/* PERF_SAMPLE_IDENTIFIER */
 	uint64_t ip, time_ns, period;
@@ -35,7 +35,7 @@ struct perf_sample {
 	struct unwind_regs regs;
 };
 
-/* s: what follows the record's header. Return false if it is damaged. */
+/* Read a sample from what follows the record's header, s. Returns false if it is damaged. */
 bool perf_sample_read(struct perf_sample *ps, const struct perf_sample_format *format, struct span s);
 
 #endif

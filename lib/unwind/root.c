@@ -21,7 +21,7 @@ static const char *const names[] = {
 	"runtime.mcall*", "runtime.rt0_go*", "_rt0_*",
 };
 
-/* These return in the thread that called them, too, and call nothing there. */
+/* these return in the thread that called them, too, and call nothing there */
 static const char *const callers[] = { "clone", "clone3", "__clone", "__clone3" };
 
 static bool is_root_name(const char *name, const char *const *list, size_t nr)
@@ -52,8 +52,8 @@ static bool follows_direct_call(const struct unwind_module *m, uint64_t off)
 }
 
 /*
- * The code behind a call passes the result to exit(). Where functions have no names, one that was called by
- * its address is taken for main().
+ * Return whether the code behind a call passes the result to exit(). Where functions have no names, one that
+ * was called by its address is taken for main().
  */
 static bool exits_with_result(const struct unwind_module *m, uint64_t off)
 {

@@ -32,13 +32,13 @@ struct rule_state {
 	bool ra_signed;		/* arm64: the return address carries a signature */
 };
 
-/* One call a range of addresses with the same rules, ascending. */
+/* called once for each range of addresses with the same rules, ascending */
 typedef void rules_fn(void *ctx, uint64_t start, uint64_t end, const struct rule_state *s);
 
 /* Runs the instructions of fde; false: damaged (the ranges before were given). */
 bool rules_run(const struct cfi *c, const struct cfi_fde *fde, rules_fn *fn, void *ctx);
 
-/* What an expression can read. */
+/* what an expression can read */
 struct expr_input {
 	const struct unwind_regs *regs;
 	const struct unwind_stack *st;
@@ -46,8 +46,8 @@ struct expr_input {
 };
 
 /*
- * Evaluates the expression whose length is at offset off of the section. False: damaged, an
- * operation we lack, or memory that is not there (*missing then says where, else it is 0).
+ * Evaluate the expression whose length is at offset off of the section. Returns false if it is damaged, has
+ * an unknown operation, or reads memory that is not there (*missing then says where, else it is 0).
  */
 bool expr_eval(const struct cfi *c, uint32_t off, const struct expr_input *in, uint64_t *result,
 	       uint64_t *missing);

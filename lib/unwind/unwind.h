@@ -39,7 +39,7 @@ struct unwind_stack {
 /* The unwind rules of one module; safe to share between processes, not between threads. */
 struct unwind_module;
 
-/* Never fails for want of rules: a file without any unwinds by frame pointer. f is borrowed. */
+/* Return the rules of a file; without any, it unwinds by frame pointer. f is borrowed. */
 struct unwind_module *unwind_module_new(struct symfile *f);
 void unwind_module_free(struct unwind_module *m);
 size_t unwind_module_bytes(const struct unwind_module *m);	/* memory of its cached rows */
@@ -56,8 +56,8 @@ struct unwind_described;
 struct unwind_described *unwind_described_new(void);
 void unwind_described_free(struct unwind_described *d);		/* NULL: nothing happens */
 /*
- * There is code at addr, of size bytes, in the place of what was there before: its rules are a section
- * .eh_frame of len bytes, whose first function begins at addr. len 0: it has none.
+ * Add code at addr, of size bytes, in the place of what was there before: its rules are a section .eh_frame
+ * of len bytes, whose first function begins at addr. len 0: it has none.
  */
 void unwind_described_add(struct unwind_described *d, uint64_t addr, uint64_t size, const void *eh_frame,
 			  size_t len);
@@ -128,8 +128,8 @@ struct unwind_ends {
 };
 
 /*
- * The same of a stack of any depth, of which both ends are kept: of more than max frames the first max / 2,
- * and then the last max - max / 2.
+ * Do the same with a stack of any depth, keeping both ends: of more than max frames the first max / 2, and
+ * then the last max - max / 2.
  */
 size_t unwind_walk_ends(const struct unwind_space *sp, struct unwind_regs *regs,
 			const struct unwind_stack *st, struct unwind_frame *out, size_t max,

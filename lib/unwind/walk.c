@@ -30,7 +30,7 @@ enum step {
 	STEP_FAILED,
 };
 
-/* What was found on the stack for frames that nothing else is known of. */
+/* what was found on the stack for frames of which nothing else is known */
 struct search {
 	struct {
 		uint64_t sp;	/* the frame's */
@@ -64,7 +64,7 @@ static enum step unwind_failed(struct walk *w, enum frame_mark why)
 	return STEP_FAILED;
 }
 
-/* Memory that is not in the copy: above it, the copy was too short. */
+/* Return the outcome for memory that is not in the copy: above it, the copy was too short. */
 static enum step missing(struct walk *w, uint64_t addr)
 {
 	return unwind_failed(w, addr >= w->st->sp && addr - w->st->sp >= w->st->len ?
@@ -100,8 +100,8 @@ static bool read_saved(struct walk *w, uint64_t addr, uint64_t *v)
 }
 
 /*
- * The CFA is counted from a register whose value is unknown: compute it from the code between the start
- * of the function and here.
+ * Compute the CFA from the code between the start of the function and here, as it is relative to a register
+ * whose value is unknown.
  */
 static bool cfa_by_code(struct walk *w, const struct row *row, uint64_t *cfa)
 {
@@ -235,7 +235,7 @@ static enum step by_rules(struct walk *w, const struct row *row)
 	return unwind_failed(w, MARK_BAD_UNWIND_INFO);
 }
 
-/* The function has been called on the stack that we have a copy of, with the stack pointer in a register. */
+/* Take the stack pointer from the register in which a function has it that was called on the copied stack. */
 static bool take_kept_sp(struct walk *w)
 {
 	const struct cpu *cpu = w->mod->cpu;
@@ -249,8 +249,8 @@ static bool take_kept_sp(struct walk *w)
 }
 
 /*
- * Code of Go's runtime that goes on on another stack. Whom it calls there has no caller on that one. Where it
- * was interrupted before the switch it has one itself.
+ * Unwind over code of Go's runtime that continues on another stack. What it calls there has no caller on that
+ * one. If it was interrupted before the switch, it has a caller itself.
  */
 static enum step over_switch(struct walk *w, const struct row *row)
 {
@@ -266,8 +266,8 @@ static enum step over_switch(struct walk *w, const struct row *row)
 }
 
 /*
- * Rules that the code itself gives; false, and the registers as they were: none that hold.
- * *returns: a way to a return was found.
+ * Find rules in the code itself; return false, with the registers unchanged, if none hold. *returns: a way to
+ * a return was found.
  */
 static bool by_code(struct walk *w, const struct guess *g, bool *returns)
 {
@@ -284,7 +284,7 @@ static bool by_code(struct walk *w, const struct guess *g, bool *returns)
 	return false;
 }
 
-/* The same of code in no module, which has no place where rules are kept: if the return is near. */
+/* Do the same for code in no module, which has no place where rules are kept: if the return is near. */
 static bool by_code_of_runtime(struct walk *w, const struct guess *g)
 {
 	const struct unwind_space *s = w->space;
@@ -369,8 +369,9 @@ static bool by_search(struct walk *w, const struct guess *g)
 }
 
 /*
- * BEAM has a stack for each of its processes, in their heaps: of its words the return addresses alone have
- * neither of the lowest two bits set. The outermost one is that of the code that ends a process.
+ * Unwind BEAM, which has a stack for each of its processes, in their heaps: of its words only return
+ * addresses have neither of the lowest two bits set. The outermost one is that of the code that ends a
+ * process.
  */
 static enum step by_tags(struct walk *w, const struct guess *g)
 {
@@ -448,8 +449,8 @@ static bool by_description(struct walk *w)
 }
 
 /*
- * Code that leads into and out of a runtime's code is written in assembler, and its rules hold for a part
- * of it only. LuaJIT's interpreter has saved all registers when generated code goes back to it.
+ * Unwind code that leads into and out of a runtime's code: it is written in assembler, and its rules hold for
+ * a part of it only. LuaJIT's interpreter has saved all registers when generated code returns to it.
  */
 static enum step by_doubtful_rules(struct walk *w, const struct row *row)
 {
@@ -492,7 +493,7 @@ static void unwind_start(struct unwind_regs *regs, const struct cpu *cpu)
 	regs->valid |= 1ull << cpu->sp | 1ull << cpu->pc;
 }
 
-/* Where pc is; false when it cannot be code, and a caller's frame is not worth showing. */
+/* Locate pc; return false if it cannot be code, and a caller's frame is not worth showing. */
 static bool locate(struct walk *w, struct unwind_frame *f)
 {
 	uint64_t pc = w->regs->pc - !w->exact;
@@ -541,7 +542,10 @@ static enum step go_on(struct walk *w)
 	return regs->pc >= w->space->stop_lo && regs->pc < w->space->stop_hi ? STEP_END : s;
 }
 
-/* By rules alone, each return address behind a call, to where the thread begins: a zero is no such place. */
+/*
+ * Return whether rules alone, with each return address behind a call, lead to where the thread begins: a zero
+ * is no such place.
+ */
 static bool leads_to_root(const struct walk *from, const struct unwind_regs *start)
 {
 	struct unwind_regs regs = *start;
