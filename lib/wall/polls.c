@@ -120,7 +120,7 @@ static void add_blocked(struct wall_slot *s, struct thread *t, uint64_t ns)
 	t->pending_ns += ns;
 }
 
-/* It was last found in a block, which is over now: it was seen until then. */
+/* End the block in which the thread was last seen. */
 static void end_seen_block(struct wall *w, struct wall_slot *s, struct thread *t)
 {
 	uint64_t end_ns = MAX(t->polled_ns, s->since_ns);
@@ -151,7 +151,7 @@ static void begin_block(struct wall_slot *s, struct thread *t, uint64_t now_ns, 
 	store_release(&s->state, WALL_BLOCKED);
 }
 
-/* It could run, and has not blocked since a look found it so before. */
+/* Return whether it could run, and has not blocked since a scan found that before. */
 static bool has_run_on(const struct wall_slot *s, struct thread *t)
 {
 	uint64_t before = t->voluntary;
@@ -161,7 +161,7 @@ static bool has_run_on(const struct wall_slot *s, struct thread *t)
 }
 
 /*
- * It could run. What it runs now is not charged yet, nor is a wait for a CPU that goes on; and what a
+ * Note that it could run. What it runs now is not charged yet, nor is an open wait for a CPU; and what a
  * hypervisor takes never is.
  */
 static void go_on_running(struct wall_slot *s, struct thread *t, const struct run_counts *now, bool ran_on,

@@ -18,7 +18,7 @@
 #include "wall/switches.h"
 #include "wall/wall.h"
 
-/* Slots made by wall_open_switches() are filled by looks from now on. */
+/* Fill slots made by wall_open_switches() by scans from now on. */
 void wall_use_polls(struct wall *w);
 
 /* A thread as /proc/PID/task/TID/stat has it. */
@@ -34,8 +34,8 @@ struct wall_task {
 int wall_task_read(int pid, int tid, struct wall_task *task);
 
 /*
- * A look at a slot's thread, at now_ns. *task: as it is, where that had to be read; else state is 0. -ESRCH:
- * it has ended.
+ * Look at a slot's thread, at now_ns. *task: its state, if that had to be read; else state is 0. -ESRCH: it
+ * has ended.
  */
 int wall_poll(struct wall *w, uint32_t slot, uint64_t now_ns, struct wall_task *task);
 /* Return when the thread was looked at last; 0: not yet. */
@@ -45,8 +45,8 @@ uint64_t wall_stands_ns(const struct wall *w, uint32_t slot);
 /* Return whether the slot's thread has not run since the latest look. */
 bool wall_stays(struct wall *w, const struct wall_slot *s);
 /*
- * The block in which a thread was that had used that much CPU time, with what it stands for; false: no look
- * found it in one, or it is forgotten by now.
+ * Find the block in which a thread was that had used that much CPU time, with what it stands for; return
+ * false if no scan found it in one, or it is forgotten by now.
  */
 bool wall_block_of(const struct wall *w, uint32_t slot, uint64_t ran_ns, struct wall_block *b);
 

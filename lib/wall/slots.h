@@ -57,7 +57,7 @@ struct switches {
 	size_t nr_free, alloc_free;
 };
 
-/* NULL: of somebody who is asked once. */
+/* NULL: for a thread that is asked once */
 struct asked {
 	struct switches *switches;
 	struct thread *thread;
@@ -69,14 +69,14 @@ int slots_read_proc(int pid, int tid, const char *name, char *text, size_t size)
 int slots_read_counts(const struct asked *a, const struct wall_slot *s, struct run_counts *counts);
 /* Move what is over into the totals. */
 void slots_settle(struct wall *w, uint32_t slot);
-/* For readers: the next look that begins after this finds it. */
+/* Note for readers that the slot changed: the next scan that begins after this finds it. */
 void slots_stamp(struct wall *w, uint32_t slot);
 
-/* polls.c's. A thread was found, and is in its state since then. */
+/* polls.c: note a thread that was found, and is in its state since then. */
 void polls_begin(struct wall *w, uint32_t slot, uint64_t now_ns);
-/* It ends then, at which time it may be in a block. */
+/* Note that it ends then, perhaps in a block. */
 void polls_end(struct wall *w, uint32_t slot, uint64_t time_ns);
-/* It executes another program then. */
+/* Note that it executes another program then. */
 void polls_exec(struct wall *w, uint32_t slot, uint64_t time_ns);
 
 #endif

@@ -31,7 +31,7 @@ enum { MOST_OPEN = 1 << 16 };
 
 /* ---- memory ---- */
 
-/* Whoever else gets it can only read it. */
+/* Open shared memory that others can only read. */
 static void *open_shared(const char *name, size_t bytes, int *fd)
 {
 	void *p = MAP_FAILED;
@@ -47,7 +47,7 @@ static void *open_shared(const char *name, size_t bytes, int *fd)
 	return NULL;
 }
 
-/* Half of what may be open at once, as others need some. */
+/* Return half of what may be open at once, as others need some. */
 static size_t most_open(void)
 {
 	struct rlimit r;
@@ -127,7 +127,7 @@ static int open_proc(int pid, int tid, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* From its beginning. Bytes read, at least one, or -errno. */
+/* Read from the beginning; return the bytes read, at least one, or -errno. */
 static int switches_read_text(int fd, char *text, size_t size)
 {
 	ssize_t len = pread(fd, text, size - 1, 0);
@@ -198,7 +198,7 @@ bool wall_counts_delays(void)
 	       sscanf(text, "%llu %llu %llu", &ran, &waited, &times) == 3 && times;
 }
 
-/* Its state as one letter. The name in front of it may be anything. */
+/* Return the state as one letter, after the name, which may be anything. */
 static char read_state(int pid, int tid)
 {
 	char text[512], *end;
@@ -216,7 +216,7 @@ enum wall_class wall_class_of_call(int nr)
 	return nr < 0 ? WALL_CLASS_FAULT : call ? call->class : WALL_CLASS_OTHER;
 }
 
-/* Used where a container's system call filter forbids process_vm_readv(2). */
+/* Read memory where a container's system call filter forbids process_vm_readv(2). */
 static ssize_t read_mem(int pid, uint64_t addr, void *buf, size_t len)
 {
 	char path[32];
@@ -243,7 +243,7 @@ ssize_t wall_read_memory(int pid, uint64_t addr, void *buf, size_t len)
 	return errno == EPERM || errno == ENOSYS ? read_mem(pid, addr, buf, len) : -errno;
 }
 
-/* As BPF does: a list of one file becomes that file. */
+/* Replace a list of one file by that file, as BPF does. */
 static void read_list(struct wall_slot *copy)
 {
 	const struct wall_syscall *call = wall_syscall(copy->syscall);
@@ -366,7 +366,7 @@ void switches_give_back(struct wall *w, uint32_t slot)
 	*VEC_ADD(s->free, s->nr_free, s->alloc_free) = slot;
 }
 
-/* As the process itself sees them: the last of "NSpid:\t4711\t17". */
+/* Return the process's own number: the last of "NSpid:\t4711\t17". */
 static uint32_t own_number(int pid, int tid)
 {
 	char text[4096], *line, *end, *last;
@@ -380,7 +380,7 @@ static uint32_t own_number(int pid, int tid)
 	return last ? strtoul(last + 1, NULL, 10) : (unsigned long)tid;
 }
 
-/* Whoever is in no namespace of his own, nor are his threads. */
+/* Set the numbers; if the first thread is in no namespace of its own, nor are the others. */
 static void name_slot(const struct wall *w, struct wall_slot *s)
 {
 	uint32_t leader = s->tid == s->pid ? 0 : wall_slot_of(w, s->pid);
@@ -476,7 +476,7 @@ static void switches_end_block(struct wall *w, struct wall_slot *s, struct threa
 	store_release(&s->block_nr, s->block_nr + 1);
 }
 
-/* The state is over at time_ns. */
+/* End the state at time_ns. */
 static void close_state(struct wall *w, struct wall_slot *s, uint32_t slot, uint64_t time_ns)
 {
 	struct thread *t = &w->switches->threads[slot];

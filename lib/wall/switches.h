@@ -22,7 +22,7 @@
 
 #include "wall/wall.h"
 
-/* Slots for threads that are yet to be told of. Of *o, who they are is not used. */
+/* Open slots for threads that are yet to be named. *o is not used for who they are. */
 int wall_open_switches(struct wall **w, const struct wall_opts *o, struct err *e);
 
 /* Enter records, in order of time. Those of threads without a slot are ignored. */
@@ -31,11 +31,11 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns);
 void wall_switch_out(struct wall *w, int tid, bool preempted, uint64_t time_ns);
 void wall_switch_in(struct wall *w, int tid, uint64_t time_ns);
 /*
- * Of the threads of a process only the first is left, and may have been another before. It gets a new slot,
- * so that each slot is of one program.
+ * Note an exec: only the first thread of a process is left, and may have been another before. It gets a new
+ * slot, so that each slot is of one program.
  */
 void wall_execs(struct wall *w, int pid, uint64_t time_ns);
-/* A thread that is there already, as it is now; its records come from before that on. */
+/* Add a thread that already exists, as it is now; its records come from before that on. */
 void wall_thread_found(struct wall *w, int pid, int tid);
 /* 0: it has none. */
 uint32_t wall_slot_of(const struct wall *w, int tid);
@@ -51,7 +51,7 @@ struct wall_block {
 	uint64_t ran_ns;		/* by looks (polls.h): CPU time that the thread had used; else 0 */
 };
 
-/* The block that a thread was in then; false: none that is remembered, and *b is as it was. */
+/* Find the block that a thread was in then; return false, with *b unchanged, if none is remembered. */
 bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct wall_block *b);
 
 /*
@@ -59,15 +59,18 @@ bool wall_block_at(const struct wall *w, uint32_t slot, uint64_t time_ns, struct
  * runs by now, or is gone; -EACCES: this user may not look at it.
  */
 int wall_ask_kernel(struct wall_slot *copy);
-/* The same of a slot's thread, whose files stay open from the second time on. */
+/* Do the same for a slot's thread, whose files stay open from the second time on. */
 int wall_ask_again(struct wall *w, uint32_t slot, struct wall_slot *copy);
-/* The same of a thread that is not this user's to look at: its class, by where in the kernel it is. */
+/* Do the same for a thread that this user may not inspect: its class, by where in the kernel it is. */
 void wall_ask_where(struct wall_slot *copy);
-/* Memory of that process: bytes read, which end where a mapping does, or -errno. */
+/* Read memory of that process: return the bytes read, which end where a mapping does, or -errno. */
 ssize_t wall_read_memory(int pid, uint64_t addr, void *buf, size_t len);
-/* The kernel counts how long threads wait for CPUs: else all of that after a block is part of it. */
+/*
+ * Return whether the kernel counts how long threads wait for CPUs: else all of that after a block is part of
+ * it.
+ */
 bool wall_counts_delays(void);
-/* The class of a system call; -1: of a fault. */
+/* Return the class of a system call; -1: of a fault. */
 enum wall_class wall_class_of_call(int nr);
 
 #endif

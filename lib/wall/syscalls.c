@@ -10,7 +10,7 @@
 #define OF_FILE(name, class) { SYS_##name, #name, WALL_CLASS_##class, WALL_FILE },
 #define OF_LIST(name, class) { SYS_##name, #name, WALL_CLASS_##class, WALL_LIST },
 
-/* Not every CPU has them all, and the newest are in no header yet. */
+/* not every CPU has them all, and the newest are in no header yet */
 static const struct wall_syscall calls[] = {
 #ifdef SYS_futex
 	CALL(futex, FUTEX)

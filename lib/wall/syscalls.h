@@ -12,9 +12,9 @@ struct wall_syscall {
 	enum wall_files files;
 };
 
-/* NULL: not one that is known here. */
+/* Return a system call, NULL if it is not known here. */
 const struct wall_syscall *wall_syscall(int nr);
-/* The i-th; NULL after the last. */
+/* Return the i-th; NULL after the last. */
 const struct wall_syscall *wall_syscall_at(unsigned int i);
 
 #endif

@@ -146,7 +146,7 @@ static int map_all(struct wall *w, const struct wall_opts *o, struct err *e)
 	return 0;
 }
 
-/* Slot 0 is never used. */
+/* Fill the list of fresh slots; slot 0 is never used. */
 static int fill_fresh(const struct wall *w)
 {
 	int fd = bpf_programs_map(&w->programs, "wall_fresh"), r = 0;

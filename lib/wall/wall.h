@@ -37,40 +37,40 @@ struct wall;
 int wall_open(struct wall **w, const struct wall_opts *o, struct err *e);
 void wall_close(struct wall *w);	/* NULL: nothing */
 
-/* Slots are numbered from 1, up to and without this; it grows. */
+/* Return the end of used slot numbers, which begin at 1; it grows. */
 uint32_t wall_nr_used(const struct wall *w);
-/* Threads that found no slot. */
+/* Return the number of threads that found no slot. */
 uint32_t wall_nr_refused(const struct wall *w);
 /*
- * A look begins.  Without BPF wall_done_of() will know the blocks that have begun by now, as the look can
- * find them, and long ones.
+ * Begin a scan. Without BPF wall_done_of() will know the blocks that have begun by now, as the scan can find
+ * them, and long ones.
  */
 void wall_look(struct wall *w, uint64_t now_ns);
-/* With BPF: a block is about to be walked; when it is over wall_done_of() will know it. */
+/* Mark a block that is about to be walked, with BPF; when it is over wall_done_of() will know it. */
 void wall_mark(struct wall *w, uint32_t slot, uint32_t block_nr);
 uint64_t wall_stamp_of(const struct wall *w, uint32_t slot);
-/* As it is being written. */
+/* Return the slot as it is being written. */
 const struct wall_slot *wall_slot_at(const struct wall *w, uint32_t slot);
-/* A copy in which everything is of one moment; false: it changed all the time. */
+/* Copy a slot at one moment; return false if it changed all the time. */
 bool wall_read(const struct wall *w, uint32_t slot, struct wall_slot *copy);
 /*
- * The same; waits up to a second for what writes it: a hypervisor may take the CPU from that for as long as
- * it likes.
+ * Do the same, waiting up to a second for the writer: a hypervisor may take the CPU from it for as long as it
+ * likes.
  */
 bool wall_read_surely(const struct wall *w, uint32_t slot, struct wall_slot *copy);
 /* Give back a slot that is WALL_GONE and that is not looked at any more: another thread may have it. */
 void wall_give_back(struct wall *w, uint32_t slot);
-/* A block that was marked (without BPF, seen) and is over; NULL: it was not, or it is forgotten by now. */
+/* Return a block that was marked (without BPF, seen) and is over; NULL: it is not, or is forgotten by now. */
 const struct wall_done *wall_done_of(const struct wall_slot *s, uint32_t block_nr);
 
 /*
- * Of a block that was marked and is over: where in the kernel it was, and for which file. False: that is
- * forgotten by now, or was not seen, or there is no BPF.
+ * Get where in the kernel a marked block was that is over, and for which file. False: that is forgotten by
+ * now, or was not seen, or there is no BPF.
  */
 bool wall_where_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_where *copy);
 /*
- * Of a block that was marked and was ended by a thread with a slot: where that was. False: that is forgotten
- * by now, or was not asked for.
+ * Get where the thread was that ended a marked block, if it has a slot. False: that is forgotten by now, or
+ * was not requested.
  */
 bool wall_wake_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct wall_wake *copy);
 /*
@@ -79,7 +79,9 @@ bool wall_wake_of(const struct wall *w, uint32_t slot, uint32_t block_nr, struct
  */
 void wall_each_where(struct wall *w, void (*each)(void *ctx, const struct wall_where *at), void *ctx);
 
-/* A BPF program for perf events of CPUs, which lets through samples of threads with a slot. 0: no BPF. */
+/*
+ * Return a BPF program for perf events of CPUs, which lets through samples of threads with a slot. 0: no BPF.
+ */
 int wall_filter(const struct wall *w);
 /*
  * Return the file that the program writes samples to of processes for which wall_trap() was called, in
@@ -89,7 +91,7 @@ int wall_filter(const struct wall *w);
  * samples. 0: this kernel cannot (before 6.18), or no BPF.
  */
 int wall_trapped(const struct wall *w);
-/* A process that handles the signal, until it executes another program. Returns -errno. */
+/* Note a process that handles the signal, until it executes another program. Returns -errno. */
 int wall_trap(struct wall *w, int pid);
 
 /* The maps, for others who look; the descriptors are the wall's. */
@@ -119,18 +121,19 @@ struct wall_times {
 };
 
 /*
- * now_ns: just before s was read, or later while it is known that nothing changed. Where s is younger, the
- * times are those of when it changed: wall_moment() says when, so that the sum is that less born_ns.
+ * Return the moment up to which s is known. now_ns: just before s was read, or later while it is known that
+ * nothing changed. If s is younger, the times are those of when it changed: so that their sum is that moment
+ * less born_ns.
  */
 uint64_t wall_moment(const struct wall_slot *s, uint64_t now_ns);
-/* What was of one place is another's. */
+/* Move the times of one place to another. */
 void wall_times_move(struct wall_times *t, unsigned int to, unsigned int from);
 /* Get the times without what goes on: only of what is over. */
 void wall_times_over(const struct wall_slot *s, struct wall_times *t);
 void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 /*
- * Of times at now_ns: a thread that seems to wait for a CPU all the time may have run, where a kernel hides
- * switches. What it was charged since then, as /proc has it, was no waiting.
+ * Correct times at now_ns: a thread that seems to wait for a CPU all the time may have run, where a kernel
+ * hides switches. What it was charged since then, as /proc has it, was no waiting.
  */
 void wall_times_charged(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 /*

@@ -140,7 +140,9 @@ static __always_inline void stamp(__u32 idx, __u64 now)
 		*(volatile __u64 *)at = now;
 }
 
-/* One for each living thread, also while exec lets one take the number of another. */
+/*
+ * Return a number that is unique to each living thread, even while exec lets one take the number of another.
+ */
 static __always_inline __u64 identity(struct task_struct *t)
 {
 	return (__u64)FIELD(t, stack) ^ config.secret;
@@ -199,7 +201,7 @@ static __always_inline __u32 take_fresh(struct wall_bpf_control *c)
 	return idx;
 }
 
-/* Whoever is second leaves it alone: an addition whose result is not told is atomic, too. */
+/* Try to lock; whoever is second leaves it alone: an addition whose result is unused is atomic, too. */
 static __always_inline bool try_lock(__u32 *busy)
 {
 	__sync_fetch_and_add(busy, 1);
@@ -256,7 +258,7 @@ static __always_inline struct upid *number_at(struct pid *p, __u32 level)
 	return (void *)p->numbers + (level & (MAX_PID_LEVELS - 1)) * bpf_core_type_size(struct upid);
 }
 
-/* As the thread itself sees it. */
+/* Return the thread's own number. */
 static __always_inline __u32 own_number(struct task_struct *t)
 {
 	struct pid *p = FIELD(t, thread_pid);
@@ -265,7 +267,7 @@ static __always_inline __u32 own_number(struct task_struct *t)
 	return p ? BPF_CORE_READ(number_at(p, level), nr) : 0;
 }
 
-/* As the recorder sees it; 0: it does not, as the thread is in another PID namespace. */
+/* Return the recorder's number of it; 0: none, as the thread is in another PID namespace. */
 static __noinline __u32 number_in(struct pid *p, __u32 level)
 {
 	__u32 i;
@@ -357,15 +359,16 @@ static __always_inline __u32 class_of(struct task_struct *t, __u32 state, __s32 
 }
 
 /*
- * Who waits at more places than there are sites keeps those where it waits longest. Others share the rest: by
- * the time of their last use they would push each other out, and the long ones with them, at every turn.
+ * Return what a site is worth. A thread that waits at more places than there are sites keeps those where it
+ * waits longest. Others share the rest: by the time of their last use they would push each other out, and the
+ * long ones with them, at every turn.
  */
 static __always_inline __u64 worth(const struct wall_site *site, __u64 now)
 {
 	return now - site->used_ns > UNUSED_NS ? 0 : site->blocked_ns + 1;
 }
 
-/* The site that is worth least makes room for another. */
+/* Replace the site that is worth least. */
 static __always_inline __u32 new_site(struct wall_slot *s, __u64 key, __u64 now)
 {
 	__u64 least = worth(&s->sites[0], now), is;
@@ -415,7 +418,9 @@ static __always_inline __u8 files_of(const struct wall_slot *s)
 	       config.files[s->syscall & (WALL_NR_SYSCALLS - 1)] : WALL_NO_FILE;
 }
 
-/* A list of one file becomes that file. The thread's memory is at hand only while it is on its way out. */
+/*
+ * Replace a list of one file by that file. The thread's memory is readable only while it is on its way out.
+ */
 static __always_inline void read_list(struct wall_slot *s, struct task_struct *t)
 {
 	__u32 file;
@@ -434,7 +439,7 @@ union thread_union {
 	unsigned long stack[1];
 };
 
-/* They are at the end of the thread's stack. */
+/* Return the registers, which are at the end of the thread's stack. */
 static __always_inline struct pt_regs *regs_of(struct task_struct *t)
 {
 	__u64 size = bpf_core_type_size(union thread_union);
@@ -506,7 +511,7 @@ static __always_inline void note_socket(struct wall_where *w, struct sock *sk)
 	}
 }
 
-/* The descriptor is the thread's still, or another has come to its place: the inode tells. */
+/* Note the file; its inode shows whether another has taken the descriptor since. */
 static __always_inline void note_file(struct wall_where *w, struct task_struct *t, __u64 number)
 {
 	struct fdtable *table = BPF_CORE_READ(t, files, fdt);
@@ -525,7 +530,7 @@ static __always_inline void note_file(struct wall_where *w, struct task_struct *
 	note_socket(w, BPF_CORE_READ(socket, sk));
 }
 
-/* t does not run, nor has it since it blocked. */
+/* Note where t is, which does not run, and has not since it blocked. */
 static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, struct task_struct *t)
 {
 	__u32 nr = s->block_nr, at = wall_where_at(idx, nr);
@@ -553,7 +558,7 @@ static __noinline struct wall_where *note_where(struct wall_slot *s, __u32 idx, 
 	return w;
 }
 
-/* t: the thread, which has not run since it blocked; NULL: it may have. */
+/* End a block; t: the thread, which has not run since it blocked; NULL: it may have. */
 static __always_inline void end_block(struct wall_slot *s, __u32 idx, struct task_struct *t, __u64 now)
 {
 	__u64 len = s->woken_ns - s->since_ns, *mark = bpf_map_lookup_elem(&wall_marks, &idx);
@@ -582,7 +587,7 @@ static __always_inline void end_block(struct wall_slot *s, __u32 idx, struct tas
 	stamp(idx, now);
 }
 
-/* The state before is over: the thread is on a CPU since then. */
+/* End the previous state: the thread is on a CPU since then. */
 static __always_inline void go_on_cpu(struct wall_slot *s, __u32 idx, struct task_struct *t, __u64 now)
 {
 	if (s->state == WALL_BLOCKED)	/* it was woken while it went to sleep, or nobody saw who woke it */
@@ -606,7 +611,7 @@ static __always_inline __u64 ran_unseen(const struct wall_slot *s, struct task_s
 	return ran < time ? ran : time;
 }
 
-/* Since when it could have run. */
+/* Return since when it could have run. */
 static __always_inline __u64 ready_since(const struct wall_slot *s)
 {
 	return s->state == WALL_RUNNABLE ? s->woken_ns : s->since_ns;
@@ -669,7 +674,10 @@ static __always_inline void switched(bool preempt, struct task_struct *prev, str
 }
 
 #ifdef BPF_BASIC
-/* Before Linux 5.18 the tracepoint does not have the state. Who is being woken by now was blocked, too. */
+/*
+ * Before Linux 5.18 the tracepoint does not have the state. A thread that is being woken by now was blocked,
+ * too.
+ */
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
@@ -688,7 +696,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
 
 /* ---- samples of a CPU's clock ---- */
 
-/* It has the CPU, so no switch of it runs beside us. */
+/* Note a tick of a thread that has the CPU, so that no switch of it runs beside us. */
 static __always_inline void note_tick(struct wall_slot *s, __u64 now)
 {
 	struct wall_tick *tick = &s->ticks[s->nr_ticks & (WALL_NR_TICKS - 1)];
@@ -730,7 +738,10 @@ MAP_ARRAY(wall_traps, 1, struct wall_trap);
 void bpf_rcu_read_lock(void) __ksym;
 void bpf_rcu_read_unlock(void) __ksym;
 
-/* The thread is about to return to user code: its system call is over, so the signal interrupts none. */
+/*
+ * Send the trap as the thread is about to return to user code: its system call is over, so the signal
+ * interrupts none.
+ */
 static int send_trap(struct bpf_map *map, void *key, void *value)
 {
 	const struct wall_trap *trap = value;
@@ -847,7 +858,7 @@ static __always_inline __u32 waker(void *ctx)
 	return interrupt_or_thread(ctx, number(t), own_stack, class_of(t, 0, call) == WALL_CLASS_WRITE);
 }
 
-/* Page by page, as it may end at any. Returns how many bytes there were. */
+/* Copy the stack page by page, as it may end at any. Returns how many bytes there were. */
 static __always_inline __u32 copy_stack(__u8 *to, __u64 sp)
 {
 	__u32 have = WALL_PAGE - (sp & (WALL_PAGE - 1)), i;
@@ -904,7 +915,7 @@ static __noinline int note_wake(struct wall_slot *s, __u32 idx)
 	return 0;
 }
 
-/* Who it is matters of blocks that are marked. */
+/* Note the waker, which matters for blocks that are marked. */
 static __always_inline void woken(void *ctx, struct task_struct *t)
 {
 	struct wall_slot *s = NULL;
@@ -927,7 +938,7 @@ static __always_inline void woken(void *ctx, struct task_struct *t)
 		note_wake(s, idx);
 }
 
-/* The thread is woken in the waker's context, and this runs as soon as possible. */
+/* Runs in the waker's context, as soon as possible. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking, struct task_struct *t)
 {
@@ -1064,7 +1075,7 @@ int seed(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* Writes a struct wall_where for each thread that is in a block. */
+/* Write a struct wall_where for each thread that is in a block. */
 SEC("iter/task")
 int wheres(struct bpf_iter__task *ctx)
 {

@@ -8,7 +8,7 @@ struct pt_regs {
 	__s32 syscallno;
 } __attribute__((preserve_access_index));
 
-/* rbx is the link register: what is in x19 to x28 is not kept. */
+/* Read the registers; rbx is the link register, and x19 to x28 are not stored. */
 static __always_inline void read_regs(struct wall_regs *v, const struct pt_regs *r)
 {
 	v->pc = FIELD(r, pc);
