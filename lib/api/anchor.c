@@ -56,7 +56,7 @@ void arcprof_anchor_init(void)
 	start = arcprof_moment_now();
 }
 
-/* The rate is what passed since the process began to measure: it gets better and better. */
+/* Set the anchor. The rate is measured since the process began to, and so gets better and better. */
 void arcprof_anchor_set(struct arcprof_anchor *a, uint32_t seq, uint64_t ns, const struct arcprof_moment *now)
 {
 	uint64_t cycles = now->cycles - start.cycles, passed = now->mono_ns - start.mono_ns;

@@ -11,7 +11,7 @@
 
 #include "api/ticks.h"
 
-/* One moment, read by both clocks. */
+/* a moment, read by both clocks */
 struct arcprof_moment {
 	uint64_t mono_ns, cycles;
 };
@@ -26,18 +26,18 @@ struct arcprof_anchor {
 };
 
 /*
- * Once a process, before any anchor is set: finds out whether the counter is a clock, and begins to
- * measure it.
+ * Find out whether the counter is a clock, and begin to measure it; once per process, before any anchor is
+ * set.
  */
 void arcprof_anchor_init(void);
 struct arcprof_moment arcprof_moment_now(void);
-/* The thread had ns at that moment, while its sequence number was seq. */
+/* Note that the thread had ns at that moment, while its sequence number was seq. */
 void arcprof_anchor_set(struct arcprof_anchor *a, uint32_t seq, uint64_t ns,
 			const struct arcprof_moment *now);
 
 /*
- * False: it does not hold any more, or for too long. The compiler has to keep the order, as for slots
- * (arcprof_uapi.h).
+ * Compute the time; return false if the anchor does not hold any more, or for too long. The compiler has to
+ * keep the order, as for slots (arcprof_uapi.h).
  */
 static inline bool arcprof_anchor_ns(const struct arcprof_anchor *a, const volatile uint32_t *seq,
 				     uint64_t *ns)

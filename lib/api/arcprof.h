@@ -59,32 +59,31 @@ struct arcprof_thread;				/* a thread's view of itself */
  * -EINVAL: unknown back end; -EBUSY: initialised already.
  */
 int arcprof_init(const char *backend);
-/* After the last thread has closed; the process can begin anew. */
+/* Close the session after the last thread has closed; the process can begin anew. */
 void arcprof_term(void);
-/* The name of the one in use; "none" before arcprof_init(). */
+/* Return the name of the back end in use; "none" before arcprof_init(). */
 const char *arcprof_backend(void);
 /* Returns what counter[i] counts, as in struct perf_event_attr. 0, or -ENOENT: there is no counter i. */
 int arcprof_counter(unsigned int i, uint32_t *type, uint64_t *config);
 
 /*
- * The calling thread; the result serves that thread alone and stays valid until it closes it.
- * NULL with errno: ESRCH, the session does not measure this thread; else why not.
+ * Open the calling thread; the result serves that thread alone and stays valid until it closes it. NULL with
+ * errno: ESRCH, the session does not measure this thread; else why not.
  */
 struct arcprof_thread *arcprof_thread_open(void);
 void arcprof_thread_close(struct arcprof_thread *t);
 
 /*
- * The thread's time on a CPU in ns; never less than the call before gave.  No system call with
- * "bpf" and "module"; with "perf" one after each dispatch; with "clock" one.
+ * Return the thread's time on a CPU in ns, never less than the previous call did. No system call with "bpf"
+ * and "module"; with "perf" one after each dispatch; with "clock" one.
  */
 uint64_t arcprof_thread_time_ns(struct arcprof_thread *t);
-/* All values at one time; 0, or -ESHUTDOWN: the session has ended, and *v is as of its end. */
+/* Read all values at one time; return 0, or -ESHUTDOWN: the session has ended, and *v is as of its end. */
 int arcprof_thread_read(struct arcprof_thread *t, struct arcprof_values *v);
 
 /*
- * The sum over a process's threads, ended ones included (those whose place another thread has
- * taken are not).  Of the caller with pid 0.  -ESRCH: no thread of it is measured; "perf" and
- * "clock" know the time only.
+ * Sum a process's threads, ended ones included (those whose place another thread has taken are not); pid 0:
+ * the caller's. -ESRCH: no thread of it is measured; "perf" and "clock" know the time only.
  */
 int arcprof_process_read(pid_t pid, struct arcprof_values *v);
 
@@ -105,7 +104,7 @@ int arcprof_itrace_off(void);
  * the recorder, so it must not be in a signal handler.
  */
 void arcprof_mark(const char *name);
-/* The same with a value; UINT64_MAX: none. */
+/* Do the same with a value; UINT64_MAX: none. */
 void arcprof_mark_value(const char *name, uint64_t value);
 /* Begins a phase for arcprof_phase_end(); 0: nothing is recorded. */
 uint64_t arcprof_phase_begin(void);
@@ -170,7 +169,7 @@ static inline struct arcprof_field arcprof_string(const char *v)
  */
 struct arcprof_event_kind *arcprof_define(const char *name, const char *names);
 void arcprof_emit(const struct arcprof_event_kind *k, const struct arcprof_field *values, size_t nr);
-/* It began then and has lasted until now; begun 0: nothing is recorded. */
+/* Emit an event that began then and has lasted until now; begun 0: nothing is recorded. */
 void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
 			const struct arcprof_field *values, size_t nr);
 

@@ -25,7 +25,10 @@ static int bpf_call(int cmd, union bpf_attr *attr)
 
 /* ---- mapping ---- */
 
-/* The kernel maps for those only who may write; those maps are frozen (lib/ptt/bpf.c). */
+/*
+ * Open a map. The kernel maps for reading only what may be written or is frozen; those maps are frozen
+ * (lib/ptt/bpf.c).
+ */
 static int open_map(const char *name, unsigned int flags)
 {
 	char path[128];
@@ -99,7 +102,7 @@ static int open_bpf(struct arcprof_area *a)
 	return a->fd < 0 ? a->fd : 0;
 }
 
-/* The header says how much more there is to map. */
+/* Open the module's area, whose header says how much more there is to map. */
 static int open_module(struct arcprof_area *a)
 {
 	size_t page = round_to_page(1), len;
@@ -239,7 +242,7 @@ static bool copy_steady(const struct arcprof_area *a, const uint32_t *seq, void 
 	return false;
 }
 
-/* Without clock: a session that has ended stays as it was. */
+/* Return the time since last; without a clock, a session that has ended stays as it was. */
 static uint64_t api_area_since(uint64_t now, uint64_t last)
 {
 	return now > last ? now - last : 0;

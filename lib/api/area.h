@@ -14,7 +14,7 @@
 #include "arcprof_uapi.h"
 #include "base/atomic.h"
 
-/* Where BPF's maps and links are held ("header", "cpus", "slots", "threads", "pids", "on_*"). */
+/* where BPF's maps and links are pinned ("header", "cpus", "slots", "threads", "pids", "on_*") */
 #define ARCPROF_BPF_DIR "/sys/fs/bpf/arcprof"
 
 enum arcprof_source { ARCPROF_BPF, ARCPROF_MODULE };
@@ -46,7 +46,7 @@ static inline bool arcprof_area_live(const struct arcprof_area *a)
  * there.
  */
 bool arcprof_area_same_numbers(void);
-/* The slot of the calling thread, which tid names; 0: it has none. */
+/* Return the slot of the calling thread, which tid names; 0: it has none. */
 uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid);
 /* Return how many slots were ever used, slot 0 included. */
 uint32_t arcprof_area_nr_used(const struct arcprof_area *a);
@@ -56,9 +56,9 @@ uint64_t arcprof_area_now(const struct arcprof_ptt_header *h);
 uint64_t arcprof_area_ns(const struct arcprof_ptt_header *h, uint64_t ticks);
 
 /*
- * A consistent copy; acc[0] of the slot includes the time since its last dispatch, as does the
- * right bucket of the CPU, whose last[0] then is the time of the reading.  False: the writer did
- * not finish for a long time.
+ * Make a consistent copy; acc[0] of the slot includes the time since its last dispatch, as does the right
+ * bucket of the CPU, whose last[0] then is the time of the reading. Returns false if the writer did not
+ * finish for a long time.
  */
 bool arcprof_area_slot(const struct arcprof_area *a, uint32_t idx, struct arcprof_slot *copy);
 bool arcprof_area_cpu(const struct arcprof_area *a, uint32_t cpu, struct arcprof_cpu *copy);

@@ -32,7 +32,7 @@ static int api_emit_is_letter(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Length of the name that s begins with; 0: it begins with none. */
+/* Return the length of the name that s begins with; 0: none. */
 static size_t name_len(const char *s)
 {
 	size_t n = api_emit_is_letter(*s);
@@ -140,7 +140,7 @@ static void api_emit_emit(const struct arcprof_recorder *m, const struct arcprof
 	jvm_ring_commit(rec, m->ring_bytes, size, JVM_REC_marked);
 }
 
-/* Bytes of a text that are kept: no character is cut apart. */
+/* Return how many bytes of a text are kept, without cutting a character. */
 static uint16_t text_len(const char *s)
 {
 	size_t len = strnlen(s, FIELDS_MAX_TEXT + 1);
@@ -189,7 +189,7 @@ void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
 		emit_fields(m, k, begun, values, nr);
 }
 
-/* The value at p, of which left bytes are there; returns how many it has, 0: it does not hold together. */
+/* Read the value at p, of which left bytes are there; return its length, 0: it is invalid. */
 static size_t api_emit_read_value(const char *p, size_t left, struct value *v)
 {
 	*v = (struct value){ p + 1, (uint8_t)*p, 0 };

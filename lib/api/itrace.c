@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) uint32_t api_itrace_ask(uint32_t wh
 	return *(volatile uint32_t *)&r.answer;
 }
 
-/* The descriptor of the module's trace, or -1. */
+/* Return the descriptor of the module's trace, or -1. */
 static int trace_fd(void)
 {
 	const char *number = getenv(ITRACE_FD_VARIABLE);

@@ -43,7 +43,7 @@ void arcprof_label_put(const struct arcprof_recorder *m, uint32_t nr, uint64_t v
 	jvm_ring_commit(rec, m->ring_bytes, size, JVM_REC_labels);
 }
 
-/* Of libarcprof-hookit, which a program may have as well: its calls are counted with their labels. */
+/* in libarcprof-hookit, which a program may have as well: its calls are counted with their labels */
 __attribute__((weak)) void arcprof_hookit_label(const char *text, size_t len);
 
 static void put_own(const struct arcprof_recorder *m, struct own *o)
@@ -64,7 +64,7 @@ static void make_key(void)
 	has_key = !pthread_key_create(&key_of_own, free_own);
 }
 
-/* NULL: no memory. */
+/* Return the thread's labels, NULL without memory. */
 static struct own *get_own(void)
 {
 	uint32_t generation = load_relaxed(&arcprof_recorder_generation);
@@ -99,7 +99,7 @@ static size_t len_key(const char *s)
 	return s[len] || len > MAX_KEY ? 0 : len;
 }
 
-/* The same of a value. What is more, such as that it is UTF-8, the recorder looks at. */
+/* Return the length of a value. The recorder checks the rest, such as whether it is UTF-8. */
 static size_t len_value(const char *s)
 {
 	size_t len = 0;
@@ -126,7 +126,7 @@ static char *api_label_find(struct arcprof_labels *l, const char *key, size_t le
 	return end;
 }
 
-/* The label goes to the end: those of a request change more often than those of a tenant. */
+/* Change a label, moving it to the end: those of a request change more often than those of a tenant. */
 static int api_label_change(struct arcprof_labels *l, const char *key, size_t key_len, const char *value,
 			    size_t value_len)
 {

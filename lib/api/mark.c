@@ -17,7 +17,7 @@ static void api_mark_put(const struct arcprof_recorder *m, const struct jvm_even
 	jvm_ring_commit(rec, m->ring_bytes, size, JVM_REC_event);
 }
 
-/* duration_ns UINT64_MAX: a moment; value UINT64_MAX: none. */
+/* Make an event; duration_ns UINT64_MAX: a moment; value UINT64_MAX: none. */
 static struct jvm_event api_mark_event_of(const char *name, uint64_t time_ns, uint64_t duration_ns,
 					  uint64_t value)
 {

@@ -12,15 +12,15 @@ struct arcprof_recorder;
 /* ---- arcprof.Label, which keeps labels itself: label.c ---- */
 
 /*
- * From now on the calling thread has these labels, or (vthread not 0) the virtual thread that it carries.
- * nr: 1 at first, and one more each time, of each of them.
+ * Set the labels of the calling thread or (vthread not 0) of the virtual thread that it carries. nr: 1 at
+ * first, and one more each time, for each of them.
  */
 void arcprof_label_put(const struct arcprof_recorder *m, uint32_t nr, uint64_t vthread, const char *text,
 		       size_t len);
 
 /* ---- arcprof.Mark, of virtual threads: mark.c ---- */
 
-/* vthread: the id of the virtual thread that the current one carries; 0: it is of the current one. */
+/* Mark; vthread: the id of the virtual thread that the current one carries; 0: the current one. */
 void arcprof_mark_of(uint64_t vthread, const char *name, uint64_t value);
 void arcprof_phase_of(uint64_t vthread, uint64_t begun, const char *name);
 

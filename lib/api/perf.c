@@ -81,8 +81,8 @@ static uint64_t thread_clock_ns(void)
 }
 
 /*
- * The base is the thread's clock, then the machine's: what passes between the two is missing until
- * the next dispatch.
+ * Take the base: the thread's clock, then the machine's. What passes between the two is missing until the
+ * next dispatch.
  */
 static uint64_t take_base(struct arcprof_perf *p)
 {

@@ -26,7 +26,7 @@ int arcprof_perf_works(void);
 void arcprof_perf_init(struct arcprof_perf *p);
 int arcprof_perf_open(struct arcprof_perf *p);
 void arcprof_perf_close(struct arcprof_perf *p);
-/* CPU time of the calling thread, which opened it; never less than it said before. */
+/* Return the CPU time of the calling thread, which opened it; never less than before. */
 uint64_t arcprof_perf_ns(struct arcprof_perf *p);
 
 #endif

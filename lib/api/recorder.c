@@ -37,8 +37,8 @@ static pid_t area_pid;			/* whose it is */
 ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
 
 /*
- * The area of a parent, of a failed session or of an earlier recorder stays mapped: other threads may be
- * about to write there.
+ * Keep the area of a parent, of a failed session or of an earlier recorder mapped: other threads may be about
+ * to write there.
  */
 static void api_recorder_give_back(void)
 {
@@ -86,7 +86,7 @@ static int api_recorder_join(struct arcprof_recorder *m)
 	return 1;
 }
 
-/* NULL: without MADV_WIPEONFORK a child would write as its parent. */
+/* Return the page; NULL: without MADV_WIPEONFORK a child would write as its parent. */
 static struct arcprof_recorder *get_page(void)
 {
 	struct arcprof_recorder *m = load_acquire(&arcprof_recorder), *fresh;

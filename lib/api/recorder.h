@@ -48,7 +48,7 @@ extern ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
 /* Connect if that was not tried yet; return NULL if no recorder listens. Not in a signal handler. */
 struct arcprof_recorder *arcprof_recorder_find(void);
 
-/* The recorder, if it wants to be told of these; else NULL. */
+/* Return the recorder if it records these, else NULL. */
 static inline struct arcprof_recorder *arcprof_recorder_of(uint64_t tell)
 {
 	struct arcprof_recorder *m = load_acquire(&arcprof_recorder);
@@ -78,7 +78,7 @@ static inline uint32_t arcprof_recorder_tid(void)
 	return arcprof_recorder_self.tid;
 }
 
-/* Room for a record of the calling thread; NULL: the ring is full, which is counted. */
+/* Reserve room for a record of the calling thread; NULL: the ring is full, which is counted. */
 static inline void *arcprof_recorder_reserve(const struct arcprof_recorder *m, size_t size)
 {
 	struct jvm_ring *ring = jvm_ring_of(m->ctl, m->nr_rings, m->ring_bytes, arcprof_recorder_tid());

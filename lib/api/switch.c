@@ -46,7 +46,10 @@ static int connect_to(int pid)
 	return -ENODEV;
 }
 
-/* The first line is "ok", or "error" and why; no answer: the recorder serves root and its own user alone. */
+/*
+ * Read the answer: "ok", or "error" and why, in its first line. Without one, the recorder serves only root
+ * and its own user.
+ */
 static int take_answer(int fd)
 {
 	char line[3];

@@ -44,7 +44,7 @@ static int try_backend(enum backend b)
 	return b == PERF ? arcprof_perf_works() : 0;
 }
 
-/* A session of other processes is none to this one. */
+/* Return whether the session measures the caller: one of other processes does not. */
 static bool serves_caller(void)
 {
 	if (!self.area.header || arcprof_area_own_slot(&self.area, syscall(SYS_gettid)))
@@ -147,8 +147,8 @@ static uint64_t thread_clock_ns(void)
 }
 
 /*
- * The thread's time from its slot by the machine's clock, as arcprof_own_ticks() reads it; until the
- * next switch or interrupt the CPU's counter tells how it goes on.
+ * Set an anchor from the thread's slot and the machine's clock, as arcprof_own_ticks() reads it; until the
+ * next switch or interrupt the CPU's counter continues it.
  */
 static __attribute__((noinline)) uint64_t anchor_slot(struct arcprof_thread *t)
 {
