@@ -14,7 +14,7 @@
 extern const uint64_t arch_perf_regs_mask;
 extern const uint8_t arch_perf_regs_dwarf[];
 
-/* What perf_event_attr.config1 must have for a counter that a program reads by itself. */
+/* perf_event_attr.config1 for a counter that a program reads by itself */
 extern const uint64_t arch_own_counter_config1;
 
 /* Return the CPU's own clock, raw: TSC, or CNTVCT_EL0. */

@@ -26,7 +26,7 @@ struct cpu {
 extern const struct cpu cpu_x86, cpu_arm64;
 extern const struct cpu *const cpu_host;	/* that arcprof was built for */
 
-/* NULL: of neither. */
+/* Return the CPU of an ELF machine, NULL for others. */
 const struct cpu *cpu_of_machine(uint16_t elf_machine);
 const struct cpu *cpu_named(const char *name);
 

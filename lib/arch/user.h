@@ -21,7 +21,7 @@ struct user_regs {
 /* Set if a trap can break atomic instructions that come in pairs (LDXR and STXR). */
 extern const bool arch_has_exclusive;
 
-/* Whether after a step over a system call a second trap comes, at which nothing more was executed. */
+/* whether a step over a system call is followed by a second trap, at which nothing more was executed */
 extern const bool arch_call_traps_twice;
 
 /* 0 or -errno. */
@@ -47,7 +47,7 @@ struct user_breakpoints {
  */
 int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *addr, unsigned int nr);
 void user_breakpoints_off(pid_t tid, struct user_breakpoints *b);
-/* The instruction at pc is executed though a breakpoint is there. */
+/* Execute the instruction at pc although a breakpoint is there. */
 int user_pass_breakpoint(pid_t tid);
 
 #endif

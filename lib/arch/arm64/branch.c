@@ -33,7 +33,7 @@ static bool immediate_branch(uint32_t w, struct insn *in)
 	return false;
 }
 
-/* br, blr, ret and those with pointer authentication, eret. */
+/* Return the kind of br, blr, ret and those with pointer authentication, and eret. */
 static uint8_t register_branch(uint32_t w)
 {
 	switch (w >> 21 & 0xf) {

@@ -14,7 +14,7 @@ enum {
 
 /* Check for the code that a signal handler returns to. */
 bool arm64_is_sigreturn(const uint8_t p[ARM64_SIGRETURN]);
-/* bl; blr, also those that authenticate */
+/* Recognise bl and blr, also those that authenticate. */
 bool arm64_is_call(const uint8_t p[ARM64_CALL]);
 
 #endif

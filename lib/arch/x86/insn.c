@@ -39,7 +39,7 @@ static uint8_t insn_next_byte(struct cursor *c)
 	return c->p[c->at++];
 }
 
-/* n bytes, sign-extended. */
+/* Read n bytes, sign-extended. */
 static int64_t insn_number(struct cursor *c, int n)
 {
 	uint64_t v = 0;
@@ -130,7 +130,7 @@ static char opcode_kind(uint8_t map, uint8_t opcode)
 	}
 }
 
-/* VEX (c4, c5), EVEX (62) and AMD's XOP (8f): the opcode map is in the prefix. */
+/* Decode VEX (c4, c5), EVEX (62) and AMD's XOP (8f), whose prefix has the opcode map. */
 static void vector_prefix(struct cursor *c, struct x86_insn *in, uint8_t first)
 {
 	uint8_t p = insn_next_byte(c);

@@ -64,7 +64,7 @@ static int put_debug_register(pid_t tid, unsigned int nr, uint64_t value)
 	return ptrace(PTRACE_POKEUSER, tid, off, value) < 0 ? -errno : 0;
 }
 
-/* DR7: two bits enable a register; the rest is 0 for instructions. */
+/* Return the bits of DR7: two enable a register; the rest is 0 for instructions. */
 static uint32_t enable(unsigned int nr)
 {
 	return 1u << 2 * nr;
@@ -97,7 +97,7 @@ static uint32_t x86_keep_breakpoints(const struct user_breakpoints *b, const uin
 	return kept;
 }
 
-/* To change one that is on takes the kernel longer than to turn all of them off and on. */
+/* Changing a breakpoint that is on takes the kernel longer than turning all of them off and on. */
 int user_breakpoints_on(pid_t tid, struct user_breakpoints *b, const uint64_t *addr, unsigned int nr)
 {
 	uint64_t missing[USER_BREAKPOINTS];
