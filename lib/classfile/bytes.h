@@ -43,7 +43,7 @@ static inline struct reader reader_init(const void *p, size_t len)
 	return (struct reader){ p, (const uint8_t *)p + len, false };
 }
 
-/* The next len bytes, or NULL. */
+/* Return the next len bytes, or NULL. */
 static inline const uint8_t *read_bytes(struct reader *r, size_t len)
 {
 	const uint8_t *p = r->p;
@@ -77,7 +77,7 @@ static inline uint32_t read32(struct reader *r)
 	return p ? be32(p) : 0;
 }
 
-/* A reader of the next len bytes; an empty, bad one when they are not there. */
+/* Return a reader of the next len bytes; an empty, bad one if they are not there. */
 static inline struct reader read_part(struct reader *r, size_t len)
 {
 	const uint8_t *p = read_bytes(r, len);
@@ -115,7 +115,7 @@ static inline struct writer writer_init(const struct memory *mem)
 	return (struct writer){ .mem = mem };
 }
 
-/* Room for n bytes at the end, already counted as written, or NULL. Moves w->data. */
+/* Return room for n bytes at the end, already counted as written, or NULL. Moves w->data. */
 static inline uint8_t *write_room(struct writer *w, size_t n)
 {
 	if (w->bad)

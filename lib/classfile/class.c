@@ -20,7 +20,7 @@ bool text_is(struct classfile_text t, const char *s)
 	return t.len == n && !memcmp(t.p, s, n);
 }
 
-/* Bytes after the tag; of a Utf8, those before its text. 0: unknown. */
+/* Return the bytes after the tag; of a Utf8, those before its text. 0: unknown. */
 static uint32_t constant_len(uint32_t tag)
 {
 	switch (tag) {
@@ -135,7 +135,7 @@ static bool has_name_and_type(uint32_t tag)
 	       tag == CONSTANT_INVOKE_DYNAMIC;
 }
 
-/* which: 1 the name, 3 the type. */
+/* Return a part of a NameAndType; which: 1 the name, 3 the type. */
 static struct classfile_text name_or_type(const struct pool *p, uint32_t idx, int which)
 {
 	const uint8_t *at = class_constant(p, idx);
@@ -163,7 +163,7 @@ uint32_t pool_ref_class(const struct pool *p, uint32_t idx)
 	return at && *at >= CONSTANT_FIELDREF && *at <= CONSTANT_INTERFACE_METHODREF ? be16(at + 1) : 0;
 }
 
-/* The next index, or 0: constant_pool_count has 16 bits, and is one more than the last index. */
+/* Return the next index, or 0: constant_pool_count has 16 bits, and is one more than the last index. */
 static uint32_t next_idx(struct pool *p)
 {
 	return p->nr < 65535 ? p->nr++ : 0;

@@ -43,12 +43,12 @@ struct pool {
 enum classfile_reason pool_read(struct pool *p, struct reader *r, const struct memory *mem);
 
 /*
- * The same pool without memory: *at becomes a reader of constant idx and all after it; of what
- * follows the pool for UINT32_MAX. False: there is no such constant.
+ * Search the pool without memory: *at becomes a reader of constant idx and all after it; of what follows the
+ * pool for UINT32_MAX. Returns false if there is no such constant.
  */
 bool pool_seek(struct reader pool, uint32_t idx, struct reader *at);
 
-/* Tag of a constant of the file, 0 where there is none. */
+/* Return the tag of a constant of the file, 0 if there is none. */
 uint32_t pool_tag(const struct pool *p, uint32_t idx);
 struct classfile_text pool_utf8(const struct pool *p, uint32_t idx);
 /* Name of a Class (also of a Module or Package). */

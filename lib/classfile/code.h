@@ -92,7 +92,7 @@ static inline bool op_is_switch(uint32_t op)
 	return op == OP_TABLESWITCH || op == OP_LOOKUPSWITCH;
 }
 
-/* What follows it in the code is not reached from it. */
+/* Return whether what follows it in the code is not reached from it. */
 static inline bool op_ends_block(uint32_t op)
 {
 	return op == OP_GOTO || op == OP_GOTO_W || op == OP_RET || op_is_switch(op) || op_is_return(op) ||
@@ -111,7 +111,7 @@ struct code {
 	struct reader frames;		/* what a verifier by type checking will look at: after the count */
 	bool has_frames;
 	uint32_t nr_frames;
-	/* Of its method and class. */
+	/* of its method and class */
 	bool is_static;
 	bool is_constructor;		/* "this" needs super() or this() */
 	uint32_t version;
@@ -124,11 +124,11 @@ struct code {
 /* Reads the attribute at r; false: it makes no sense. The members of method and class are the caller's. */
 bool code_read(struct code *c, struct reader r);
 
-/* Length of the instruction at pc; 0 when there is none. */
+/* Return the length of the instruction at pc; 0: there is none. */
 uint32_t insn_len(const struct code *c, uint32_t pc);
 
 /*
- * The jumps of an instruction, switches included: the n-th offset from its pc, n from 0, default
+ * Return the jumps of an instruction, switches included: the n-th offset from its pc, n from 0, default
  * first. The instruction has been checked by layout_init().
  */
 uint32_t insn_nr_jumps(const struct code *c, uint32_t pc);
@@ -143,7 +143,7 @@ struct scratch {
 };
 
 void scratch_reset(struct scratch *s);
-/* Zeroed, 8-aligned; NULL: no memory. */
+/* Return zeroed memory, 8-aligned; NULL: none is left. */
 void *scratch_get(struct scratch *s, size_t size);
 
 /* Code to insert; len 0: nothing. */
@@ -203,12 +203,12 @@ struct layout {
 	bool has_lines;			/* it is "line" */
 	uint32_t nr_widened;
 	bool has_wide_if;	/* such a one needs a stack map after it */
-	/* What is wanted. */
+	/* what is wanted */
 	bool watch_handlers;	/* probes in handlers too */
 	bool widen_all;		/* every jump, even if it fits */
 };
 
-/* code, put and what is wanted are the caller's. */
+/* Prepare; code, put and what is wanted are the caller's. */
 enum classfile_reason layout_init(struct layout *l, struct scratch *s);
 
 /* sites.c: finds where places are to be told, given how many handlers watch each pc from before. */
@@ -219,7 +219,7 @@ static inline bool layout_is_start(const struct layout *l, uint32_t pc)
 	return pc < l->code->len && (l->flags[pc] & LAYOUT_START);
 }
 
-/* The length of what stands in front of the instruction wherever it is reached from. */
+/* Return the length of what is inserted before the instruction, however it is reached. */
 static inline uint32_t layout_len_before(const struct layout *l, uint32_t pc)
 {
 	return (l->flags[pc] & LAYOUT_CAUGHT ? l->put->caught.len : 0) +
@@ -233,7 +233,7 @@ static inline uint32_t layout_insn_at(const struct layout *l, uint32_t pc)
 	return l->at[pc] + layout_len_before(l, pc);
 }
 
-/* Where a range of instructions that begins or ends at pc does so: what follows a monitorenter is in it. */
+/* Return where a range of instructions begins or ends for pc: what follows a monitorenter is in it. */
 static inline uint32_t layout_range_at(const struct layout *l, uint32_t pc)
 {
 	return l->at[pc] - (l->flags[pc] & LAYOUT_AFTER_LOCK ? l->put->after_lock.len : 0);
@@ -249,8 +249,8 @@ static inline uint32_t layout_handler_len(const struct layout *l)
 void layout_write_handler(const struct layout *l, struct writer *w);
 
 /*
- * LAYOUT_WAIT: the instruction calls one of the wait() of java.lang.Object; LAYOUT_NOTIFY, LAYOUT_NOTIFY_ALL:
- * these methods of it; 0: it does something else.
+ * Return LAYOUT_WAIT if the instruction calls a wait() of java.lang.Object; LAYOUT_NOTIFY or
+ * LAYOUT_NOTIFY_ALL for these methods of it; 0 if it does something else.
  */
 uint32_t insn_signals(const struct code *c, uint32_t pc);
 
@@ -286,7 +286,7 @@ struct guard {
 };
 
 void frames_write_way(uint32_t local, struct writer *w);
-/* The way out of that local. */
+/* Return the way out of that local. */
 const struct way_out *frames_way(const struct guard *g, uint32_t local);
 
 /*

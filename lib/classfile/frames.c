@@ -40,7 +40,7 @@ struct frames {
 	uint32_t nr_known;
 };
 
-/* The delta that stands in a map at this position, which comes after the last one. */
+/* Return the delta of a map at this position, which comes after the last one. */
 static uint32_t next_delta(struct frames *f, uint32_t at)
 {
 	uint32_t delta = (int32_t)at - f->last_at - 1;
@@ -50,7 +50,7 @@ static uint32_t next_delta(struct frames *f, uint32_t at)
 	return delta;
 }
 
-/* One map of the file: kind is the tag with the delta taken out; SAME_MAX for any "same". */
+/* a map of the file: kind is the tag without the delta; SAME_MAX for any "same" */
 struct frame_head {
 	uint32_t kind;
 	uint32_t pc;
@@ -227,7 +227,7 @@ static bool write_type(struct frames *f, const struct types *t, struct type type
 	return true;
 }
 
-/* The count and the types, each long and double once, without unknown ones at the end of the locals. */
+/* Write the count and the types, each long and double once, without unknown ones at the end of the locals. */
 static bool write_types(struct frames *f, const struct types *t, const struct type *type, uint32_t nr)
 {
 	uint32_t i, nr_items = 0;
@@ -335,7 +335,7 @@ static void add_ranges(const struct layout *l, struct guard *g, uint32_t pc, uin
 	g->range[g->nr_ranges++] = (struct range){ from, l->at[end], cover };
 }
 
-/* Neighbouring instructions that are covered alike become one range. */
+/* Find ranges of neighbouring instructions that are covered alike. */
 static enum classfile_reason find_ranges(const struct layout *l, const uint8_t *cover, struct guard *g,
 					 struct scratch *s)
 {
@@ -484,7 +484,7 @@ static bool is_inferred(const struct layout *l)
 	return c->nr_handlers;
 }
 
-/* A way out declares no uninitialised "this". */
+/* Return whether a handler may leave: its way out declares no uninitialised "this". */
 static bool can_leave(const struct layout *l, const uint8_t *cover)
 {
 	uint32_t i;

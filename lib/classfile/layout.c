@@ -176,7 +176,7 @@ static uint32_t *watched_for_all(const struct code *c, struct scratch *s)
 	return nr;
 }
 
-/* The local variable that an instruction pushes a reference of; -1: it does something else. */
+/* Return the local variable of which an instruction pushes a reference; -1: it does something else. */
 static int32_t loaded_local(const struct code *c, uint32_t pc)
 {
 	const uint8_t *p = c->bytes + pc;
@@ -189,8 +189,8 @@ static int32_t loaded_local(const struct code *c, uint32_t pc)
 }
 
 /*
- * HotSpot compiles no method that an exception may leave with a monitor entered: so what may throw stands
- * where the method's own handlers watch, or has a handler of ours, which must know the object.
+ * Find monitors. HotSpot compiles no method that an exception may leave with a monitor entered. So what may
+ * throw is where the method's own handlers watch, or gets a handler of ours, which must know the object.
  */
 static enum classfile_reason find_monitors(struct layout *l, struct scratch *s)
 {
@@ -221,7 +221,7 @@ static enum classfile_reason find_monitors(struct layout *l, struct scratch *s)
 	return CLASSFILE_OK;
 }
 
-/* Length of the instruction at pc where it will stand, with what is put around it. */
+/* Return the length of the instruction at pc in its new place, with what is put around it. */
 static uint32_t new_len(const struct layout *l, uint32_t pc, uint32_t len, uint32_t at)
 {
 	uint32_t op = l->code->bytes[pc];
@@ -326,7 +326,7 @@ static void write_snippet(struct writer *w, const struct snippet *s)
 	write_bytes(w, s->bytes, s->len);
 }
 
-/* A snippet that begins with a sipush, of that number. */
+/* Write a snippet that begins with a sipush, of that number. */
 static void write_number(struct writer *w, const struct snippet *s, uint32_t nr)
 {
 	struct snippet of = *s;

@@ -27,7 +27,7 @@ static void skip_members(struct reader *r)
 	}
 }
 
-/* Of several of a kind the last one is taken. */
+/* Read the tables of the code; of several of a kind the last one is used. */
 static void read_code(const struct pool *p, struct reader r, struct tables *t)
 {
 	uint32_t nr;

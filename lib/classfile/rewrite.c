@@ -52,7 +52,7 @@ static void skip_members(struct reader *r)
 	}
 }
 
-/* The class but its attributes' contents; r is left after the constant pool. */
+/* Read the class except its attributes' contents; r is left after the constant pool. */
 static enum classfile_reason read_class(struct rewrite *rw, struct reader *r)
 {
 	enum classfile_reason reason;
@@ -177,7 +177,7 @@ static void add_call(struct snippet *s, uint32_t method)
 	add(s, (const uint8_t[]){ OP_INVOKESTATIC, method >> 8, method }, 3);
 }
 
-/* Three bytes that push the number: sipush while it fits, else a constant. */
+/* Make three bytes that push the number: sipush while it fits, else a constant. */
 static bool make_push(struct rewrite *rw, int32_t number, uint8_t push[3])
 {
 	uint32_t idx = number;
@@ -191,7 +191,7 @@ static bool make_push(struct rewrite *rw, int32_t number, uint8_t push[3])
 	return idx || !number;
 }
 
-/* A call with a number that layout_write() fills in. */
+/* Make a call with a number that layout_write() fills in. */
 static void make_numbered(struct snippet *s, uint32_t method)
 {
 	add(s, (const uint8_t[]){ OP_SIPUSH, 0, 0 }, 3);
@@ -230,7 +230,7 @@ static void add_own_lock(const struct rewrite *rw, struct snippet *s)
 		add_op(s, OP_ALOAD_0);
 }
 
-/* What a synchronizer's method was given, or did. */
+/* Make the snippets for what a synchronizer's method was given, or did. */
 static void make_told(const struct rewrite *rw, int32_t what, struct snippets *put)
 {
 	static const uint8_t result_and_longs[] = { OP_DUP, OP_ALOAD_0, OP_SWAP, OP_LLOAD_1, OP_LLOAD_1 + 2 };
@@ -345,7 +345,7 @@ static bool has_locks(const struct rewrite *rw, struct reader attr)
 	return false;
 }
 
-/* A synchronized method whose lock a probe cannot name. */
+/* Return whether it is a synchronized method whose lock a probe cannot name. */
 static bool hides_lock(const struct rewrite *rw, const struct code *c)
 {
 	uint32_t pc, len;
@@ -360,7 +360,7 @@ static bool hides_lock(const struct rewrite *rw, const struct code *c)
 	return false;
 }
 
-/* Entries of start and length (or line) move; words: further 16-bit values that stay. */
+/* Write a table whose entries of start and length (or line) move; words: further 16-bit values that stay. */
 static bool write_table(const struct layout *l, struct reader r, bool is_lines, struct writer *w)
 {
 	uint32_t nr = read16(&r), len = l->code->len;
@@ -381,7 +381,7 @@ static bool write_table(const struct layout *l, struct reader r, bool is_lines, 
 	return !r.bad;
 }
 
-/* Attributes of the code that are known to move; others would be wrong and are left out. */
+/* Write those attributes of the code that are known to move; others would be wrong and are left out. */
 static bool write_attributes(struct rewrite *rw, const struct layout *l)
 {
 	const struct code *c = l->code;
@@ -419,7 +419,7 @@ static bool write_attributes(struct rewrite *rw, const struct layout *l)
 	return true;
 }
 
-/* The method's own handlers first: ours is to see what they do not catch, and what they throw. */
+/* Write the method's own handlers first: ours must see what they do not catch, and what they throw. */
 static void write_handlers(struct rewrite *rw, const struct layout *l, const struct guard *g)
 {
 	const struct code *c = l->code;
@@ -462,7 +462,7 @@ static uint32_t stack_of_probes(const struct rewrite *rw, const struct code *c, 
 	return c->max_stack && !rw->probe->locks ? 1 : 2;
 }
 
-/* The new contents of a Code attribute, at the end of rw->body. */
+/* Write the new contents of a Code attribute to the end of rw->body. */
 static enum classfile_reason write_code(struct rewrite *rw, struct reader attr, int32_t number)
 {
 	struct code c = {
@@ -558,7 +558,7 @@ static int32_t rewrite_ask(struct rewrite *rw, struct reader code)
 	return rw->probe->select(rw->probe->ctx, &rw->m);
 }
 
-/* r is after the count of a method's attributes, and stays. */
+/* Return whether the method is an intrinsic; r is after the count of its attributes, and stays. */
 static bool is_intrinsic(const struct rewrite *rw, struct reader r, uint32_t nr)
 {
 	while (nr--) {
@@ -601,7 +601,7 @@ static void rewrite_method(struct rewrite *rw, struct reader *r)
 	rw->out->nr_no_code += !has_code;
 }
 
-/* r is after the constant pool of a class that read_class() has been through. */
+/* Rewrite the class; r is after its constant pool, and read_class() has been through it. */
 static enum classfile_reason rewrite_class(struct rewrite *rw, struct reader *r)
 {
 	const uint8_t *pool_end = r->p;

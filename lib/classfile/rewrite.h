@@ -51,7 +51,7 @@ struct classfile_method {
 	bool intrinsic;				/* HotSpot may replace calls of it: no probe would run then */
 };
 
-/* Why something is left as it was. */
+/* why something is left as it was */
 enum classfile_reason {
 	CLASSFILE_OK,
 	/* The whole class; "m" of skipped() has what was known by then (lengths 0 where nothing was). */
@@ -139,7 +139,7 @@ enum { CLASSFILE_NO_OBJECT = 4 };
 #define CLASSFILE_GIVEN_THIS (1 << 17)
 #define CLASSFILE_GIVEN_RESULT (1 << 18)
 
-/* What is put in. All texts are NUL-terminated, at most 255 bytes, borrowed during the call. */
+/* what is put in; all texts are NUL-terminated, at most 255 bytes, borrowed during the call */
 struct classfile_probe {
 	/*
 	 * A class that every class can see (java/lang/ArcProbe), with static methods of type
@@ -174,7 +174,7 @@ struct classfile_probe {
 	const char *line, *bci;
 	const struct classfile_locks *locks;	/* NULL: those above */
 	const struct classfile_given *given;	/* the same; one of the two at most */
-	/* For tests: widens every jump, as if none fitted. */
+	/* for tests: widens every jump, as if none fitted */
 	bool widen_all;
 
 	/*
@@ -218,8 +218,8 @@ enum classfile_reason classfile_rewrite(const void *in, size_t len, const struct
 					struct classfile_out *out);
 
 /*
- * The class's name alone, for filters that decide by it before anything else is done. p is NULL
- * if the bytes are not a class file. Looks at the constant pool only.
+ * Return only the class's name, for filters that decide by it before anything else is done. p is NULL if the
+ * bytes are not a class file. Reads the constant pool only.
  */
 struct classfile_text classfile_name(const void *in, size_t len);
 

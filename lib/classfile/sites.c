@@ -39,7 +39,7 @@ static bool take_lines(const struct code *c, uint16_t *lines)
 	return any;
 }
 
-/* The line of each instruction, 0 where it has none; NULL: no memory. */
+/* Return the line of each instruction, 0 if it has none; NULL: no memory. */
 static const uint16_t *find_lines(struct layout *l, struct scratch *s)
 {
 	const struct code *c = l->code;
@@ -55,7 +55,7 @@ static const uint16_t *find_lines(struct layout *l, struct scratch *s)
 	return lines;
 }
 
-/* An invokespecial of the constructor that never has a probe, nor calls. */
+/* Return whether it is an invokespecial of the constructor that never has a probe, nor calls. */
 static bool is_empty_super(const struct code *c, uint32_t pc)
 {
 	uint32_t idx = be16(c->bytes + pc + 1);

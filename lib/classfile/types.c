@@ -59,8 +59,8 @@ bool types_append_local(struct types *t, struct type type)
 }
 
 /*
- * The type that a descriptor starts with; *len becomes its length, 0 when there is none. Of
- * void the tag is TYPE_TOP.
+ * Return the type that a descriptor starts with; *len becomes its length, 0 if there is none. The tag of void
+ * is TYPE_TOP.
  */
 static struct type descriptor_type(const struct code *c, const char *d, size_t max, size_t *len)
 {
@@ -94,7 +94,7 @@ static bool push_descriptor(struct types *t, const char *d, size_t max)
 	return len && (type.tag == TYPE_TOP || types_push(t, type.tag, type.ref));
 }
 
-/* Words a field of this type takes, or those of a method's arguments; -1: no such descriptor. */
+/* Return how many words a field of this type takes, or a method's arguments; -1: invalid descriptor. */
 static int32_t descriptor_words(const struct code *c, struct classfile_text d)
 {
 	int32_t words = 0;
@@ -181,7 +181,7 @@ static bool load_or_store(struct types *t, uint32_t op, uint32_t n)
 	return op == OP_ALOAD ? types_load(t, n) : types_push(t, tags[op - OP_ILOAD], 0);
 }
 
-/* nr_words from the top are copied below the next nr_under. */
+/* Copy nr_words from the top below the next nr_under. */
 static bool dup(struct types *t, uint32_t nr_words, uint32_t nr_under)
 {
 	uint32_t nr = nr_words + nr_under, i;
@@ -250,7 +250,7 @@ static bool field(struct types *t, uint32_t op, uint32_t idx)
 	return types_pop(t, op == OP_GETFIELD) && push_descriptor(t, d.p, d.len);
 }
 
-/* The object that a constructor was called on has its type wherever it was. */
+/* Give the object that a constructor was called on its type, wherever it is. */
 static void initialised(struct types *t, struct type was)
 {
 	struct type now = { TYPE_OBJECT, t->code->this_class };
@@ -341,7 +341,7 @@ static bool stack_insn(struct types *t, uint32_t op)
 	return swap(t);
 }
 
-/* Instructions that the table below has as "?". */
+/* Step over instructions that the table below has as "?". */
 static bool special(struct types *t, uint32_t pc)
 {
 	const uint8_t *p = t->code->bytes + pc;
@@ -431,7 +431,7 @@ bool types_step(struct types *t, uint32_t pc)
 	return true;
 }
 
-/* The class of an array of what the Class constant idx names. */
+/* Return the class of an array of what the Class constant idx names. */
 static uint32_t add_array_of(struct pool *pool, uint32_t idx, struct scratch *s)
 {
 	struct classfile_text name = pool_class_name(pool, idx);

@@ -43,15 +43,15 @@ bool types_init(struct types *t, const struct code *c, struct scratch *s);
 void types_copy(struct types *to, const struct types *from);
 /* Set the types with which a method of this kind and descriptor starts. False: more arguments than locals. */
 bool types_enter(struct types *t);
-/* The instruction at pc, as if it ran through. False: it does not fit the types. */
+/* Step over the instruction at pc, as if it ran. Returns false if it does not fit the types. */
 bool types_step(struct types *t, uint32_t pc);
 
 /* Push a type of one word, or both words of a long or double. Returns false without room. */
 bool types_push(struct types *t, uint32_t tag, uint32_t ref);
-/* A local variable at the end of those known, for stack maps. */
+/* Append a local variable to those known, for stack maps. */
 bool types_append_local(struct types *t, struct type type);
 
-/* The Class constant that names a type of reference; may add one. 0: the pool is full. */
+/* Return the Class constant that names a type of reference, adding one if need be. 0: the pool is full. */
 uint32_t types_class(const struct types *t, struct type type, struct pool *pool, struct scratch *s);
 
 #endif
