@@ -26,7 +26,7 @@ struct cpuclock;
 int cpuclock_open(struct cpuclock **c, const int *pids, size_t nr_pids, struct err *e);
 void cpuclock_close(struct cpuclock *c);	/* NULL: nothing */
 
-/* A BPF program for perf events of CPUs, which lets through samples of processes that are recorded. */
+/* Return a BPF program for perf events of CPUs, which lets through samples of recorded processes. */
 int cpuclock_filter(const struct cpuclock *c);
 /*
  * Return the file for samples of processes for which cpuclock_trap() was called. The BPF program writes them
@@ -37,16 +37,16 @@ int cpuclock_filter(const struct cpuclock *c);
  */
 int cpuclock_trapped(const struct cpuclock *c);
 /*
- * A process that is recorded and handles the signal, until it executes another program. Without events to
- * write into nothing takes its samples any more. Returns -errno.
+ * Note a recorded process that handles the signal, until it executes another program. Without events to write
+ * into nothing takes its samples any more. Returns -errno.
  */
 int cpuclock_trap(struct cpuclock *c, int pid);
 
 /* Gives each thread that has ended since the last call, in the order of their ends on each CPU. */
 void cpuclock_ends(struct cpuclock *c, void (*each)(void *ctx, const struct cpuclock_end *end), void *ctx);
-/* Threads that no room was left to tell of; *ns: what they had used. */
+/* Return the number of ended threads for whose report there was no room; *ns: what they had used. */
 uint64_t cpuclock_untold(const struct cpuclock *c, uint64_t *ns);
-/* Processes whose samples were not let through, as there were too many. */
+/* Return the number of processes whose samples were not let through, as there were too many. */
 uint32_t cpuclock_refused(const struct cpuclock *c);
 
 #endif

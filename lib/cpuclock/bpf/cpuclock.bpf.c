@@ -66,7 +66,10 @@ static __always_inline struct cpuclock_process *process_of(__u32 tgid)
 
 /* ---- samples ---- */
 
-/* A thread that exits does not return to user code. Before Linux 5.11 it cannot be read directly. */
+/*
+ * Return whether a sample is for the agent. A thread that exits does not return to user code, and before
+ * Linux 5.11 it cannot be read directly.
+ */
 static __always_inline bool is_for_agent(const struct cpuclock_process *p)
 {
 	struct task_struct *t = (void *)bpf_get_current_task();
@@ -111,7 +114,7 @@ static __always_inline void trap(struct bpf_perf_event_data *ctx)
 static __always_inline void trap(struct bpf_perf_event_data *ctx) { }
 #endif
 
-/* On a clock of a CPU: the samples of all processes that are recorded, and have no agent. */
+/* Let samples of a CPU's clock through that are of recorded processes without an agent. */
 SEC("perf_event")
 int is_recorded(struct bpf_perf_event_data *ctx)
 {
@@ -145,7 +148,7 @@ int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* The agent went with the old program. */
+/* Forget the agent, which ended with the old program. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(on_exec, struct task_struct *t)
 {
