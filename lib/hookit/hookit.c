@@ -191,7 +191,10 @@ static inline void step(const struct hook_thread *h, bool enters, uint32_t consu
 		(enters ? callflow_enter_frame : callflow_leave_frame)(h->k, consumer, frame);
 }
 
-/* With enters: the first call of a thread, or one that interrupted a hook. In a JVM, or with rules: all. */
+/*
+ * Step in other cases. With enters: the first call of a thread, or one that interrupted a hook. In a JVM, or
+ * with rules: all.
+ */
 static inline void step_otherwise(bool enters, void *fn, void *site, uint64_t sp)
 {
 	struct hook_thread *h = &self;
@@ -226,7 +229,7 @@ static inline int is_usual(const struct hook_thread *h, int now)
 	return __builtin_expect(now == PLAIN && !h->busy && callflow_is_own(h->k), 1);
 }
 
-/* Inlined into both hooks: frame addresses are theirs. */
+/* inlined into both hooks: frame addresses are theirs */
 static inline __attribute__((always_inline)) void hook(bool enters, void *fn, void *site)
 {
 	struct hook_thread *h = &self;
@@ -273,7 +276,7 @@ void arcprof_hookit_label(const char *text, size_t len)
 	h->busy = 0;
 }
 
-/* The last to run: what the main thread consumed since its last call. */
+/* Run last: note what the main thread consumed since its last call. */
 static __attribute__((destructor(101))) void note_end(void)
 {
 	struct hook_thread *h = &self;

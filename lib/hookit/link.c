@@ -8,7 +8,7 @@
 #include "hookit/link.h"
 #include "jvm/proto.h"
 
-/* The trees are those of the agent in this process. */
+/* Use the trees of the agent in this process. */
 static bool visit(struct hook_area *a, uint64_t address)
 {
 	const struct callflow_host *host = (const void *)(uintptr_t)address;
@@ -44,7 +44,7 @@ enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr)
 		HOOK_EXCLUDED;
 }
 
-/* A place for what the rules say about each function. */
+/* Make room for what the rules say about each function. */
 static bool make_verdicts(struct hook_area *a)
 {
 	const struct callflow_area *c = a->mem;

@@ -27,9 +27,9 @@ enum hook_verdict { HOOK_UNKNOWN, HOOK_INCLUDED, HOOK_EXCLUDED };
 
 /* Asks the recorder; once it is gone, nothing more is counted. Not for two threads at once. */
 enum hook_verdict hook_ask(struct hook_area *a, uint64_t addr);
-/* False: no recorder, or one that is not to be trusted. */
+/* Connect; return false without a recorder, or if it is not to be trusted. */
 bool hook_link(struct hook_area *a);
-/* Called in a forked child: give back what it inherited. */
+/* Release what a forked child inherited; called in the child. */
 void hook_unlink(struct hook_area *a);
 
 #endif
