@@ -136,7 +136,7 @@ void process_changed(struct itrace *it, int pid)
 	memset(it->recent, 0, sizeof(it->recent));
 }
 
-/* Its addresses mean something else from now on. */
+/* Report the mappings: the process's addresses mean something else from now on. */
 static void tell_maps(struct itrace *it, struct track *t)
 {
 	struct buf b = BUF_INIT;
@@ -196,7 +196,7 @@ static uint64_t block_end(const struct track *t, uint64_t start, uint64_t end, u
 	return start + at;
 }
 
-/* The limit of instructions is reached: the thread's trace ends with nr of this block. */
+/* End the thread's trace with nr instructions of this block, as the limit is reached. */
 static void block_cut(struct itrace *it, struct track *t, uint64_t end, uint64_t nr)
 {
 	struct branch b = { .kind = BRANCH_STOP, .start = t->at, .end = t->at };
@@ -288,7 +288,7 @@ static void close_track(struct itrace *it, struct track *t)
 	t->open = false;
 	if (t->ring->flags & ARCPROF_RING_REFUSED)
 		it->totals.nr_foreign++;
-	/* Another thread may take the first one's number, by an exec. */
+	/* another thread may take the first one's number, by an exec */
 	if ((t->exited || !t->tail) && (t->tid != t->pid || is_last(it, t)))
 		it->sink->gone(it->ctx, clock_mono_ns(), t->pid, t->tid);
 }

@@ -25,7 +25,7 @@ static bool add_stop(struct exclusive *x, uint64_t addr, uint32_t nr_insns, bool
 	return true;
 }
 
-/* A branch that stays inside would make the count of instructions unknown. */
+/* Add a branch; one that stays inside would make the count of instructions unknown. */
 static bool add_branch(struct exclusive *x, uint64_t addr, const struct insn *in, uint32_t nr_insns)
 {
 	uint64_t to = addr + in->rel;
@@ -64,7 +64,7 @@ bool exclusive_plan(struct exclusive *x, uint64_t start, const uint8_t *code, si
 	return false;
 }
 
-/* ptrace writes eight bytes. */
+/* Write an instruction; ptrace writes eight bytes. */
 static bool exclusive_put_insn(int tid, uint64_t addr, uint32_t insn, uint32_t *was)
 {
 	uint64_t at = addr & ~7ull;

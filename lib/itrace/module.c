@@ -146,7 +146,10 @@ static int start_program(struct itrace *it, struct err *e)
 	return it->pidfd < 0 || kmod_watch(it, it->pidfd, EPOLLIN) ? err_errno(e, "pidfd of '%s'", name) : 0;
 }
 
-/* Threads appear meanwhile, those of joined ones by themselves: until a look shows no new one. */
+/*
+ * Join all threads. New ones appear meanwhile, those of joined ones by themselves: until a scan finds no new
+ * one.
+ */
 static int join_process(struct itrace *it, int pid)
 {
 	struct map seen = MAP_INIT;
@@ -313,7 +316,7 @@ static void kmod_stop(struct itrace *it)
 	ioctl(it->device, ARCPROF_IOC_ITRACE_STOP);
 }
 
-/* Asked before the last records are read. */
+/* Return whether all is over; called before the last records are read. */
 static bool kmod_is_over(struct itrace *it)
 {
 	bool any = nr_traced(it);

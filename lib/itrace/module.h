@@ -66,7 +66,7 @@ struct itrace {
 	void *ctx;
 };
 
-/* What is known of the code of a process does not hold any more. */
+/* Note that what is known of the code of a process does not hold any more. */
 void process_changed(struct itrace *it, int pid);
 /* Reads what is in the thread's ring, and gives its place back. */
 void blocks_read(struct itrace *it, struct track *t);

@@ -53,7 +53,10 @@ static bool has_visited(pid_t pid, long nr)
 	return ptrace(PTRACE_PEEKDATA, pid, &visits, NULL) == nr && !errno;
 }
 
-/* It stops there, goes on from there, and passes over one that it has come to by steps. */
+/*
+ * Return whether a thread stops at a breakpoint, continues from it, and passes over one that it has reached
+ * by steps.
+ */
 static bool works_on(pid_t pid)
 {
 	struct user_breakpoints b = { 0 };

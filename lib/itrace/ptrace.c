@@ -29,7 +29,7 @@ static int usable(const struct itrace_opts *o, struct err *e)
 	char byte = 0, copy;
 	struct iovec local = { &copy, 1 }, remote = { &byte, 1 };
 
-	/* Whether a program may be traced, the kernel says at once; of its code it would say nothing. */
+	/* the kernel reports at once if a program may not be traced, but not if its code cannot be read */
 	if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1)
 		return 0;
 	err_errno(e, "cannot read the code of other processes (process_vm_readv)");
@@ -37,7 +37,7 @@ static int usable(const struct itrace_opts *o, struct err *e)
 	return -e->code;
 }
 
-/* A request to stop may come before it can be handled: it waits until then. */
+/* Fork the stepper. A request to stop may come before it can be handled: it waits until then. */
 static pid_t fork_stepper(void)
 {
 	sigset_t stop, old;

@@ -39,7 +39,7 @@ void report_run(struct stepper *s, struct tracee *t)
 	t->run_nr = 0;
 }
 
-/* What the process did before must be reported first: it belongs to the old mappings. */
+/* Report first what the process did before, which belongs to the old mappings. */
 void report_maps(struct stepper *s, struct tracee *t)
 {
 	struct buf b = BUF_INIT;

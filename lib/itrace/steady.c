@@ -21,7 +21,7 @@ static void steady_add(struct steady *s, int pid, uint64_t start, uint64_t end)
 	s->ranges[i] = (struct steady_range){ pid, start, end };
 }
 
-/* Private, executable, never written, of a file or the kernel's own. */
+/* Return whether it is private, executable, never written, and of a file or the kernel's own. */
 static bool is_steady(const char *perms, uint64_t inode, const char *rest)
 {
 	return !strcmp(perms, "r-xp") && (inode || !strncmp(rest, "[vdso]", 6));

@@ -76,7 +76,7 @@ static void gone(struct stepper *s, struct tracee *t)
 		steady_forget(&s->steady, t->pid);
 }
 
-/* The process and its parent, as /proc has them; 0 when the thread is gone. */
+/* Return the process and its parent, from /proc; 0: the thread has ended. */
 static int tracee_process(int tid, int *ppid)
 {
 	struct buf b = BUF_INIT;
@@ -122,7 +122,7 @@ static bool resume_quietly(struct tracee *t, int sig)
 	return true;
 }
 
-/* Whether another thread of the process could meet breakpoints, or has set some. */
+/* Return whether another thread of the process could meet breakpoints, or has set some. */
 static bool others_run(const struct stepper *s, const struct tracee *t, bool any)
 {
 	size_t i;
@@ -132,14 +132,14 @@ static bool others_run(const struct stepper *s, const struct tracee *t, bool any
 
 		if (x == t || !x->alive || x->pid != t->pid)
 			continue;
-		/* One in a system call stops behind it before it executes anything. */
+		/* a thread in a system call stops behind it before it executes anything */
 		if (x->in_exclusive || (any && !x->stopped && x->insn.kind != INSN_SYSCALL))
 			return true;
 	}
 	return false;
 }
 
-/* True: it is resumed to breakpoints, or has to wait (t->held). */
+/* Return whether it was resumed to breakpoints, or has to wait (t->held). */
 static bool resume_exclusive(struct stepper *s, struct tracee *t)
 {
 	bool exclusive = !t->deliver && tracee_exclusive(t);
@@ -197,7 +197,7 @@ static bool trap_pending(int tid)
 	return false;
 }
 
-/* After this every stop of a thread is its last. */
+/* Let all threads go: from now on every stop of one is its last. */
 static void let_all_go(struct stepper *s, enum itrace_stop why)
 {
 	size_t i;
@@ -258,7 +258,7 @@ static void begin_tracee(struct stepper *s, struct tracee *t)
 	}
 }
 
-/* A child has what its parent had. */
+/* Return whether the mappings were reported; a child has its parent's. */
 static bool maps_told(const struct stepper *s, const struct tracee *t)
 {
 	size_t i;
@@ -269,7 +269,7 @@ static bool maps_told(const struct stepper *s, const struct tracee *t)
 	return !t->attached;
 }
 
-/* A new thread, one that was attached to, or one that was interrupted to be let go. */
+/* Handle a new thread, one that was attached to, or one that was interrupted to be let go. */
 static void on_first_stop(struct stepper *s, struct tracee *t)
 {
 	int ppid, pid = tracee_process(t->tid, &ppid);
@@ -317,7 +317,7 @@ static void on_exec(struct stepper *s, struct tracee *t)
 	}
 }
 
-/* False: the thread is to be resumed in another way, and was. */
+/* Handle an event; return false if the thread was resumed in another way. */
 static bool on_ptrace_event(struct stepper *s, struct tracee *t, int event, int sig)
 {
 	switch (event) {
@@ -562,7 +562,7 @@ static void start_program(struct stepper *s)
 		fail_as(s, e.kind, -r, "cannot run '%s'", name);
 }
 
-/* Threads appear while we attach: until a look shows no new one. */
+/* Attach to all threads. New ones appear meanwhile: until a scan finds no new one. */
 static int attach_process(struct stepper *s, int pid)
 {
 	bool again = true, any = false;
@@ -618,7 +618,7 @@ static void stepper_attach(struct stepper *s)
 
 /* ---- the process ---- */
 
-/* The signal may come just before a wait that lasts: it comes again until it was seen. */
+/* Note the request. The signal may come just before a long wait: it is sent again until it was seen. */
 static void on_stop_signal(int sig)
 {
 	asked_to_stop = 1;
@@ -728,7 +728,7 @@ static void loop(struct stepper *s, int parent_pid)
 	s->broken |= getppid() != parent_pid;
 }
 
-/* The program that was started runs on, and its status is arcprof's. */
+/* Wait for the started program, which runs on; its status is arcprof's. */
 static void await_program(struct stepper *s, int parent_pid)
 {
 	int status, tid;

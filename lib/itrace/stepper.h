@@ -113,7 +113,7 @@ struct stepper {
 };
 
 /* report.c */
-/* The head's len bytes at p follow it. t: whose it is, or NULL. Its time is now, if head has none. */
+/* Write the head and the len bytes at p. t: whose it is, or NULL. Its time is now, if head has none. */
 void report(struct stepper *s, const struct tracee *t, struct wire head, const void *p);
 void report_run(struct stepper *s, struct tracee *t);
 void report_maps(struct stepper *s, struct tracee *t);
@@ -135,11 +135,11 @@ void tracee_exit(struct stepper *s, struct tracee *t);	/* at its exit stop */
 void tracee_pause(struct stepper *s, struct tracee *t);	/* stepping ends here */
 /* At a stop that is not a trap, note what the kernel will do when the thread is resumed. */
 void tracee_note_restart(struct tracee *t);
-/* After a quiet resume nothing was executed, but a handler may be about to run. */
+/* Note that nothing was executed after a quiet resume, but a handler may be about to run. */
 void tracee_rearmed(struct stepper *s, struct tracee *t);
-/* Whether what comes next must run at one go; then t->excl says to where. */
+/* Return whether what comes next must run at one go; t->excl then says to where. */
 bool tracee_exclusive(struct tracee *t);
-/* The stretch was left, by one of its exits or a signal; true: by an exit. */
+/* Note that the stretch was left; return whether by one of its exits, rather than a signal. */
 bool tracee_left_exclusive(struct stepper *s, struct tracee *t);
 
 /*
@@ -150,7 +150,7 @@ bool tracee_left_exclusive(struct stepper *s, struct tracee *t);
 bool tracee_trail(struct stepper *s, struct tracee *t);
 bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped);
 
-/* probe.c: whether hardware breakpoints do on this machine what trails need; tried on a child. */
+/* probe.c: return whether hardware breakpoints work on this machine as trails need; tried on a child. */
 bool probe_breakpoints(void);
 
 /*

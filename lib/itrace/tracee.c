@@ -31,7 +31,7 @@ enum {
 
 /* ---- what is there ---- */
 
-/* Page by page: a read that reaches into nothing gives what is before it. */
+/* Read code page by page: a read that reaches beyond a mapping returns what is before it. */
 static size_t tracee_read_code(int tid, uint64_t addr, uint8_t *out, size_t len)
 {
 	size_t first = MIN(len, (size_t)(PAGE - addr % PAGE));
@@ -72,8 +72,8 @@ static void begin_block(struct tracee *t, uint64_t pc)
 /* ---- what was executed ---- */
 
 /*
- * The bytes of a block are sent once, before the run that it is in; and again when they have changed,
- * after what ran before.
+ * Report the bytes of a block once, before the run that it is in; and again when they have changed, after
+ * what ran before.
  */
 static void tell_code(struct stepper *s, struct tracee *t)
 {
@@ -129,7 +129,7 @@ static enum branch_kind branch_kind_of(const struct insn *in)
 	return kinds[in->kind];
 }
 
-/* The instruction at t->pc is done; it is part of the block. */
+/* Count the instruction at t->pc, which is part of the block. */
 static void tracee_count_insn(struct stepper *s, struct tracee *t)
 {
 	uint8_t len = t->insn.len;
@@ -166,7 +166,7 @@ static void after_call(struct stepper *s, struct tracee *t, uint64_t pc)
 	}
 }
 
-/* The instruction at t->pc was executed, and perhaps another one in the same step. */
+/* Retire the instruction at t->pc, and perhaps another one in the same step. */
 static void retire_insn(struct stepper *s, struct tracee *t, uint64_t pc)
 {
 	int merged;
@@ -195,7 +195,7 @@ static void retire_insn(struct stepper *s, struct tracee *t, uint64_t pc)
 
 /* ---- stops ---- */
 
-/* Length of the system call instruction that ends at pc; 0: there is none. */
+/* Return the length of the system call instruction that ends at pc; 0: there is none. */
 static uint8_t call_before(const struct tracee *t, uint64_t pc)
 {
 	static const uint8_t lengths[] = { 2, 4 };
@@ -228,7 +228,7 @@ bool tracee_begin(struct tracee *t)
 	return true;
 }
 
-/* The kernel sends it back to the system call: that is what it executes next. */
+/* Go back: the kernel restarts the system call, which is executed next. */
 static void tracee_go_back(struct stepper *s, struct tracee *t)
 {
 	uint64_t pc = t->pc - call_before(t, t->pc);
@@ -333,7 +333,7 @@ bool tracee_exclusive(struct tracee *t)
 	return exclusive_plan(&t->excl, t->pc, code, tracee_read_code(t->tid, t->pc, code, sizeof(code)));
 }
 
-/* nr instructions that follow each other were executed. */
+/* Retire nr instructions that follow each other. */
 static void retire_line(struct stepper *s, struct tracee *t, uint64_t nr)
 {
 	for (; nr; nr--) {
@@ -394,7 +394,7 @@ static bool plan(struct stepper *s, struct tracee *t)
 	struct steady_code code = { s, t };
 	uint64_t left = s->o->limit ? s->o->limit - MIN(s->o->limit, s->t.nr_insns) : UINT32_MAX;
 
-	/* What the kernel will do first is not known, or not when nothing steps. */
+	/* what the kernel will do first is not known, or not if nothing steps */
 	if (!s->trails || t->deliver || t->rearm || t->restart || t->injected || t->idle_trap || t->leaving ||
 	    t->insn.kind == INSN_SYSCALL)
 		return false;
@@ -475,7 +475,7 @@ bool tracee_left_trail(struct stepper *s, struct tracee *t, bool trapped)
 	return hit;
 }
 
-/* The system call instruction was executed; it did not come back to what it was in. */
+/* Note that the system call instruction was executed; it did not return to its own program. */
 void tracee_exec(struct stepper *s, struct tracee *t)
 {
 	if (t->stepping) {

@@ -101,7 +101,7 @@ static bool trail_take(struct trail *t, const struct trail_insn *in, uint64_t re
 	return true;
 }
 
-/* It reaches the target of a branch that was not taken: ambiguous.  It ends behind that branch. */
+/* End the trail behind a branch that was not taken, as reaching its target would be ambiguous. */
 static uint64_t cut_back(struct trail *t, uint32_t stop)
 {
 	const struct trail_insn *branch = &t->at[t->stops[stop].nr - 1];

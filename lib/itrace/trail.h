@@ -40,7 +40,7 @@ struct trail {
 /* Read up to len bytes at addr, of code that cannot change while the thread runs; return how many. */
 typedef size_t (*trail_read_fn)(void *ctx, uint64_t addr, uint8_t *out, size_t len);
 
-/* ret: where a return at pc itself leads to, 0 not known.  At most max instructions. */
+/* Plan a trail of at most max instructions; ret: where a return at pc itself leads to, 0: not known. */
 void trail_plan(struct trail *t, uint64_t pc, uint64_t ret, uint32_t max, trail_read_fn read, void *ctx);
 
 /*
@@ -49,7 +49,7 @@ void trail_plan(struct trail *t, uint64_t pc, uint64_t ret, uint32_t max, trail_
  */
 int trail_passed(const struct trail *t, uint64_t pc, bool hit);
 
-/* Whether a breakpoint is where it begins, so that it has to be passed over. */
+/* Return whether a breakpoint is at its beginning, so that it has to be passed over. */
 bool trail_begins_at_stop(const struct trail *t);
 
 /*
