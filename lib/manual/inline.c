@@ -22,7 +22,10 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c & 0x80;
 }
 
-/* Neither a word nor what Asciidoctor takes for the end of an entity or attribute is in front of a mark. */
+/*
+ * Return whether a mark may open: it follows neither a word nor what Asciidoctor takes for the end of an
+ * entity or attribute.
+ */
 static bool may_open(const struct buf *b, size_t i)
 {
 	char before = i ? b->data[i - 1] : ' ';
@@ -124,7 +127,7 @@ static void replace_references(struct buf *b, const struct buf *page)
 	*b = out;
 }
 
-/* The literals themselves, and the attributes that pages use. */
+/* Restore the literals, and the attributes that pages use. */
 static void restore_literals(struct buf *b)
 {
 	static const char asterisk[] = "{asterisk}", zero_width[] = "{zwsp}";

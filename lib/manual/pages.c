@@ -108,7 +108,7 @@ static size_t included(const char *line, size_t len, const char **target)
 	return end - *target;
 }
 
-/* Files that are included include none that include them. */
+/* Add a file; included files include none that include them. */
 static void manual_pages_add_file(struct joining *j, const struct file *f)
 {
 	static const char made[] = "{options}/";

@@ -105,7 +105,7 @@ static bool parse_item(const struct line *l, struct item *item)
 	return true;
 }
 
-/* An item of a list that is open goes on with that; another one begins a list inside. */
+/* Enter a level: an item continues the list with its mark that is open, or begins a list inside. */
 static void enter_level(struct renderer *r, char mark)
 {
 	int i;
@@ -127,7 +127,7 @@ static int indent_of(const struct renderer *r)
 
 /* ---- output ---- */
 
-/* The column behind the text, without codes; what continues a character of UTF-8 takes none. */
+/* Return the width of text without codes; bytes that continue a character of UTF-8 take no column. */
 static int manual_render_width_of(const char *s, size_t len)
 {
 	int width = 0;
@@ -160,7 +160,7 @@ static void switch_style(const struct renderer *r, char code, struct style *styl
 	put_style(r, *style);
 }
 
-/* A no-break space is a space once lines are broken. */
+/* Put a character; a no-break space becomes a space once lines are broken. */
 static void put_char(const struct renderer *r, const char **s, struct style *style)
 {
 	switch (**s) {
@@ -189,7 +189,7 @@ static void new_line(const struct renderer *r, int indent, struct style style)
 	put_style(r, style);
 }
 
-/* As much of the word as may stay together: a list of values may be broken between two. */
+/* Return how much of the word must stay together: a list of values may be broken between two. */
 static size_t piece_of(const char *s)
 {
 	size_t len = strcspn(s, " \t\n|");
@@ -199,7 +199,7 @@ static size_t piece_of(const char *s)
 	return len + (s[len] == '|');
 }
 
-/* Text with codes, from column at of a line on; further lines begin at indent. */
+/* Put text with codes, from column at of a line on; further lines begin at indent. */
 static void put_wrapped(const struct renderer *r, const char *s, int at, int indent)
 {
 	struct style style = { false, false };
@@ -238,7 +238,7 @@ static void manual_render_put_text(const struct renderer *r, const struct line *
 	buf_release(&b);
 }
 
-/* An empty line between this block and what is above it, unless that is its title. */
+/* Put an empty line between this block and what is above it, unless that is its title. */
 static void separate(struct renderer *r)
 {
 	if (!r->below_title)
@@ -291,7 +291,7 @@ static void put_example(struct renderer *r, const struct line *fence)
 	r->marks = false;
 }
 
-/* A row of a table as an item: the first cell, and beneath it the others. */
+/* Put a row of a table as an item: the first cell, and beneath it the others. */
 static void manual_render_put_row(struct renderer *r, const struct line *l)
 {
 	size_t len = l->len - 1, first;
@@ -313,7 +313,7 @@ static void manual_render_put_row(struct renderer *r, const struct line *l)
 	buf_release(&b);
 }
 
-/* Of the first row, which is the head of the columns, nothing is shown: rows say it. */
+/* Put a table without its first row, the head of the columns, which rows make clear. */
 static void put_table(struct renderer *r)
 {
 	bool head = true;
@@ -330,7 +330,7 @@ static void put_table(struct renderer *r)
 	}
 }
 
-/* The lines of a paragraph, or those that go on with the text of an item. */
+/* Take the lines of a paragraph, or those that continue the text of an item. */
 static struct line take_text(struct renderer *r, const char *begin, bool in_list)
 {
 	struct item other;
