@@ -8,9 +8,12 @@
 #include "outside/outside.h"
 
 struct walk_regs cpu_regs(const struct outside_ask *a);
-/* Java code called native code, which returns to ret, without an anchor. */
+/* Return whether Java code called native code, which returns to ret, without an anchor. */
 bool cpu_is_leaf_call(uintptr_t ret);
-/* The code by which C++ calls Java; the VM exports where that call returns to. Not found: *r stays. */
+/*
+ * Find the code by which C++ calls Java; the VM exports where that call returns to. If it is not found, *r
+ * stays.
+ */
 void cpu_find_call_stub(struct vm_range *r);
 
 #endif

@@ -30,7 +30,7 @@ struct iovec;
 bool far_init(int pid);
 /* Mirror [lo, hi). Returns false if that is not a code cache, or without memory. */
 bool far_mirror(uintptr_t lo, uintptr_t hi);
-/* All pages are read again when they are asked for. */
+/* Forget all pages, so that they are read again when needed. */
 void far_forget(void);
 /* Read as it is now. False: not all of it can be read. */
 bool far_look(const struct iovec *to, const struct iovec *from, size_t nr);
@@ -39,7 +39,7 @@ void far_read_page(size_t page);
 /* Return at most FAR_PAGE bytes, valid until more have been read. */
 const char *far_elsewhere(uintptr_t p, size_t n);
 
-/* Where n bytes, less than a page, can be read. */
+/* Return where n bytes, less than a page, can be read. */
 static inline const char *far_at(uintptr_t p, size_t n)
 {
 	uintptr_t off = p - far.lo;

@@ -49,7 +49,7 @@ struct outside_share {
 #define OUTSIDE_RING_BYTES (8ull << 20)
 #define OUTSIDE_SHARE_BYTES (sizeof(struct outside_share) + JVM_PAGE + OUTSIDE_RING_BYTES)
 
-/* There is a walker for this CPU. */
+/* Return whether there is a walker for this CPU. */
 bool outside_possible(void);
 /*
  * Answer requests for stacks of the JVM pid into the rings of ctl, those of a thread in order, until the

@@ -245,14 +245,14 @@ static uintptr_t pc_of(const struct jvm_rec_frame *f)
 	return f->kind_pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
 }
 
-/* Of an nmethod: what it says, as it was read before and as it is now. */
+/* an nmethod's data, as read before and as it is now */
 struct code_look {
 	uintptr_t addr;
 	int32_t id, id_now;
 	uint8_t used_now;
 };
 
-/* The code on the stack, each once; returns how much. More than there is room for: *all is false. */
+/* List the code on the stack, each once; return how much. *all is false if there is more than fits. */
 static size_t list_code(struct code_look *list, bool *all)
 {
 	size_t nr = 0, i;
@@ -314,7 +314,7 @@ static bool is_as_read(struct code_look *list, size_t nr)
 	return !vm.nr_unloaded;
 }
 
-/* The walker keeps which method code is of, by its compile id: what was read too early it keeps as well. */
+/* Forget the compile ids of code, which the walker caches: what was read too early would stay. */
 static void forget_code(void)
 {
 	sys_clear_pages(thread.code, BLOCKED_NR_CODES * sizeof(*thread.code));
@@ -369,7 +369,7 @@ static void walk_once(const struct outside_ask *a)
 		walk_from_call(w, &r, cpu_is_leaf_call(a->pc));
 }
 
-/* Inlining is unknown then. */
+/* Report that inlining is unknown. */
 static void tell_scopes_fail(void)
 {
 	const char *type, *name;
@@ -389,7 +389,7 @@ static void tell_stub(const char *name, uintptr_t lo, uintptr_t hi)
 		});
 }
 
-/* The names that blobs of stubs have, each once; an agent is told the single ones. */
+/* Report the names of blobs of stubs, each once; an agent gets the single ones by events. */
 static void tell_stubs(void)
 {
 	const struct vm_range *call = &vm_known.call_stub;
@@ -419,7 +419,7 @@ static void tell_stubs(void)
 	}
 }
 
-/* The frames are left as they are found to be true, or there is a mark. */
+/* Walk the stack: frames stay as they were found if they are still true, or a mark replaces them. */
 static void walker_walk(const struct outside_ask *a)
 {
 	static struct code_look list[MAX_CODES];
@@ -520,7 +520,7 @@ static bool walker_is_gone(void)
 	return !far_look(&(struct iovec){ &c, 1 }, &(struct iovec){ (void *)libjvm.libjvm, 1 }, 1);
 }
 
-/* Until it is as far as it is now, it is looked at again. */
+/* Look again until the JVM is as far as it must be. */
 static void look_later(int *nr, const char *lacking)
 {
 	if (walker_is_gone() || getppid() != parent)
@@ -551,7 +551,7 @@ static void walker_read_tables(void)
 		give_up("JDK 8 is walked by the agent alone");
 }
 
-/* The entries of methods are the last that the VM makes before it runs Java. */
+/* Wait until the VM is up: the entries of methods are the last thing that it makes before it runs Java. */
 static void wait_until_up(void)
 {
 	struct vm_range was = { 0, 0 };
@@ -622,7 +622,7 @@ static void walker_learn(int pid)
 
 /* ---- what is asked ---- */
 
-/* NULL: nothing more now. */
+/* Return the next request; NULL: nothing more now. */
 static const struct outside_ask *next_ask(void)
 {
 	struct jvm_ring *r = &share->ring;
