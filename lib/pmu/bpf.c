@@ -23,7 +23,10 @@
 static char complaint[200];
 static bool has_reason;		/* the kernel's own, after which nothing better comes */
 
-/* The last line of the kernel's verifier before the statistics says why; the program's name is in quotes. */
+/*
+ * Keep the reason: the last line of the kernel's verifier before its statistics; the program's name is in
+ * quotes.
+ */
 static void keep_reason(char *said)
 {
 	char *log = strstr(said, "BEGIN PROG LOAD LOG"), *name = strchr(said, '\''), *end, *line;

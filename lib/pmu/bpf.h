@@ -17,9 +17,9 @@ struct bpf_object;
 int bpf_allowed(struct err *e);
 /* Return whether this kernel's types have such a struct. It takes 15 ms. */
 bool bpf_kernel_has_struct(const char *name);
-/* Called before libbpf is used: its messages are kept for bpf_failed(), not printed. */
+/* Keep messages of libbpf for bpf_failed() instead of printing them; must be called before it is used. */
 void bpf_listen(void);
-/* what: what was attempted. Fills *e, with what libbpf said; returns -code. */
+/* Fill *e with what libbpf said; what: what was attempted. Returns -code. */
 int bpf_failed(struct err *e, int code, const char *what);
 
 /* A compiled object that is embedded in the binary, compressed by gzip. */
@@ -27,9 +27,9 @@ struct bpf_packed {
 	const char *file, *end;
 };
 
-/* Its maps can be given sizes and its constants values until bpf_load(); NULL: *e says why. */
+/* Open the programs. Maps can be given sizes and constants values until bpf_load(); NULL: *e says why. */
 struct bpf_object *bpf_open_packed(const struct bpf_packed *file, const char *name, struct err *e);
-/* The constants of the programs, one struct; -EINVAL: they expect others. */
+/* Set the constants of the programs, one struct; -EINVAL: they expect others. */
 int bpf_set_constants(struct bpf_object *obj, const void *constants, size_t size, struct err *e);
 /* Have libbpf load it, which reads the types of the whole kernel for that: 15 ms. */
 int bpf_load(struct bpf_object *obj, struct err *e);

@@ -26,7 +26,7 @@ struct cpi_counts cpi_diff(const struct cpi_counts *a, const struct cpi_counts *
 	return (struct cpi_counts){ diff(&a->cycles, &b->cycles), diff(&a->instructions, &b->instructions) };
 }
 
-/* Events that share a counter run in turns: what each saw stands for the time it did not. */
+/* Return a count scaled to the whole time: events that share a counter take turns. */
 static uint64_t scaled(const struct cpi_count *c, bool *known, double *share_counted)
 {
 	if (!c->running_ns) {
@@ -59,7 +59,7 @@ struct target {
 	int cpu;
 };
 
-/* leader: an event that runs when and only when this one does, or -1. */
+/* Open an event; leader: an event that runs when and only when this one does, or -1. */
 static int cpi_open_event(const struct cpi_set *s, const char *name, const struct target *on, int leader,
 			  struct err *e)
 {
@@ -78,7 +78,7 @@ static int cpi_open_event(const struct cpi_set *s, const char *name, const struc
 	return fd < 0 ? perf_open_err(e, errno, &ev.attr, on->pid, on->cpu) : fd;
 }
 
-/* Whether the event can be counted on the target; 0, or *why says why not. */
+/* Return 0 if the event can be counted on the target, else why not in *why. */
 static int try_event(const struct cpi_set *s, const char *name, const struct target *on, struct err *why)
 {
 	int fd = why->code ? -why->code : cpi_open_event(s, name, on, -1, why);
@@ -97,7 +97,7 @@ static void close_pair(const struct cpi_pair *p)
 		close(p->instructions_fd);
 }
 
-/* One group, so that both run at the same time or neither does. */
+/* Open one group, so that both run at the same time or neither does. */
 static int open_pair(struct cpi_set *s, const struct cpi_events *ev, const struct target *on, struct err *e)
 {
 	struct cpi_pair *p = &s->pairs[s->nr_pairs];
@@ -133,7 +133,7 @@ void cpi_close(struct cpi_set *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* What one of the targets lacks is not counted on any: a sum would be of some of them. */
+/* Open a pair on all targets, or on none: a sum would be of some of them. */
 static int open_all(struct cpi_set *s, const struct cpi_events *ev, const struct target *on, size_t nr,
 		    struct err *e)
 {
@@ -187,7 +187,7 @@ int cpi_open_program(struct cpi_set *s, const struct cpi_events *ev, pid_t pid, 
 	return r;
 }
 
-/* fd -1: an event that is not counted, for no time at all. */
+/* Read a count; fd -1: an event that is not counted, for no time at all. */
 static int read_count(int fd, struct cpi_count *c, struct err *e)
 {
 	ssize_t n;

@@ -47,7 +47,7 @@ int cpus_add(struct cpus *c, const char *text, struct err *e)
 	return 0;
 }
 
-/* The lines "cpu0 ...", "cpu1 ..." of /proc/stat. */
+/* Add the CPUs of the lines "cpu0 ...", "cpu1 ..." of /proc/stat. */
 static void add_stat_lines(struct cpus *c, const char *p)
 {
 	for (; p; p = strchr(p, '\n'), p += !!p)

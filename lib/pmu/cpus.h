@@ -19,7 +19,7 @@ struct cpus {
 int cpus_add(struct cpus *c, const char *text, struct err *e);
 /* List all online CPUs, ascending: what runs on one that is left out would be missing without a word. */
 void cpus_online(struct cpus *c);
-/* CPUs with a folder of their number in dir ("/dev/cpu"), ascending. */
+/* List CPUs with a folder of their number in dir ("/dev/cpu"), ascending. */
 int cpus_in_dir(struct cpus *c, const char *dir, struct err *e);
 void cpus_release(struct cpus *c);
 

@@ -33,7 +33,7 @@ int pmu_event_parse(const char *name, struct pmu_event *ev, struct err *e);
 /* Name i of the software and hardware events that perf knows everywhere; NULL after the last. */
 const char *pmu_event_generic(unsigned int i);
 
-/* cycles where the machine counts them for this user, else cpu-clock. */
+/* Set cycles if the machine counts them for this user, else cpu-clock. */
 void pmu_event_default(struct pmu_event *ev);
 
 /* "HEX,..." of event files and "config:0-7" of format files; exposed for tests. */

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Of the whole time, samples of clocks may take a fifth. */
+/* samples of clocks may take a fifth of the whole time */
 enum { HITCOST_SHARE = 5 };
 
 /*

@@ -36,12 +36,12 @@ struct idle_share {			/* percent */
 	bool known;			/* false: not one tick passed; the rest is 0 */
 };
 
-/* Length of a tick. */
+/* Return the length of a tick. */
 uint64_t idle_tick_ns(void);
 
-/* Both replace what *s holds; release it with idle_release(). */
+/* Read; both replace what *s has; it must be released with idle_release(). */
 int idle_read(struct idle_stat *s, struct err *e);
-/* The text of /proc/stat; time_ns stays as it is. */
+/* Parse the text of /proc/stat; time_ns stays as it is. */
 int idle_parse(const char *text, struct idle_stat *s, struct err *e);
 void idle_release(struct idle_stat *s);
 
@@ -55,7 +55,7 @@ const struct idle_cpu *idle_find(const struct idle_stat *s, uint32_t cpu);
 
 /* Return the shares of a difference in the CPU's own ticks, so that they add up to 100. */
 struct idle_share idle_share(const struct idle_cpu *diff);
-/* The mean over the CPUs. */
+/* Return the mean over the CPUs. */
 struct idle_share idle_mean(const struct idle_stat *diff);
 
 #endif

@@ -85,7 +85,9 @@ static void list_caches(pmu_list_fn *fn, void *ctx)
 		}
 }
 
-/* The file without its end of line; false: it cannot be read, or is longer than such a file is. */
+/*
+ * Read a file without its end of line; return false if it cannot be read, or is longer than such a file is.
+ */
 static bool read_sysfs_line(struct buf *b, const char *path)
 {
 	buf_reset(b);
@@ -96,7 +98,7 @@ static bool read_sysfs_line(struct buf *b, const char *path)
 	return b->len;
 }
 
-/* Files beside an event's have its unit and scale: "tsc.unit". */
+/* Return whether it is an event: files beside it have its unit and scale, as in "tsc.unit". */
 static bool is_event_file(const char *file)
 {
 	return *file != '.' && !strchr(file, '.');

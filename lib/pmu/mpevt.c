@@ -116,7 +116,9 @@ static int start_one(struct holder *h, const char *name, bool *missing, struct e
 	return held_open(&h->events[h->nr_events], name, &h->cpus, missing, e);
 }
 
-/* What the machine does not have is left out and named, as long as there is something else. */
+/*
+ * Start the events. What the machine does not have is left out and named, as long as there is something else.
+ */
 static int do_start(struct holder *h, char **names, size_t nr, struct err *e)
 {
 	size_t before = h->nr_events, i;
@@ -224,7 +226,7 @@ static void mpevt_answer(struct holder *h, char *request)
 		buf_fmt(&h->answer, "hint\t%s\n", e.hint);
 }
 
-/* Only this user, and root, may talk to it. */
+/* Return whether the peer is this user, or root. */
 static bool mpevt_is_trusted(int fd)
 {
 	struct ucred u;
@@ -363,7 +365,7 @@ static int connect_holder(const char *dir, struct err *e)
 	return err_errno(e, "%s", a.sun_path);
 }
 
-/* Under a lock, so that two commands do not start two processes. */
+/* Start the process under a lock, so that two commands do not start two. */
 static int start_holder(const char *dir, struct err *e)
 {
 	struct sockaddr_un a;

@@ -43,9 +43,9 @@ int mpevt_read(const char *dir, char *const *names, size_t nr, struct mpevt_coun
 int mpevt_stop(const char *dir, char *const *names, size_t nr, struct err *e);
 void mpevt_counts_release(struct mpevt_counts *c);
 
-/* Whether the event can be started: 0, or *e says why not. */
+/* Return 0 if the event can be started; else *e says why not. */
 int mpevt_try(const char *name, struct err *e);
-/* An answer, which is taken apart; exposed for tests. */
+/* Parse an answer, which is cut up; exposed for tests. */
 int mpevt_parse(char *answer, struct mpevt_counts *c, struct err *e);
 
 #endif

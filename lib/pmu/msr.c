@@ -41,7 +41,7 @@ bool msr_is_writable(uint32_t reg)
 	return false;
 }
 
-/* Never octal: a register is not "010". */
+/* Parse a number, never octal: a register is not "010". */
 static int parse_msr_number(const char *text, const char *what, uint64_t max, uint64_t *val, struct err *e)
 {
 	bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');

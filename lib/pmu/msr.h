@@ -23,8 +23,8 @@ struct msr_field {
 enum { MSR_NAME = 32 };
 
 /*
- * msr_names.c: the register that the manuals call so, in any case, without "IA32_" or "MSR_" as well; "TSC"
- * is the time stamp counter. False: none of those that are known.
+ * msr_names.c: find the register with that name in the manuals, in any case, with or without "IA32_" or
+ * "MSR_"; "TSC" is the time stamp counter. Returns false if it is not known.
  */
 bool msr_named(const char *name, uint32_t *reg);
 /* Get its name; return false if it is not known, and leave name untouched. */
@@ -39,7 +39,7 @@ int msr_parse_value(const char *text, uint64_t *val, struct err *e);
 int msr_parse_field(const char *text, struct msr_field *f, struct err *e);
 
 uint64_t msr_field_get(const struct msr_field *f, uint64_t reg_val);
-/* reg_val with the field replaced; -ERANGE: val has more bits than the field. */
+/* Replace the field in reg_val; -ERANGE: val has more bits than the field. */
 int msr_field_set(const struct msr_field *f, uint64_t *reg_val, uint64_t val, struct err *e);
 
 /*

@@ -57,7 +57,7 @@ uint64_t perf_tick_ns(void)
 	return t.tv_nsec;
 }
 
-/* Where one sample in a tick is all, it stops the event each time: for half a tick of five, on average. */
+/* If the limit is one sample per tick, it stops the event each time: for half a tick of five, on average. */
 uint64_t perf_shortest_ns(int64_t max_rate, uint64_t tick_ns)
 {
 	uint64_t most;
@@ -162,7 +162,7 @@ static bool is_filtered(void)
 	return filtered;
 }
 
-/* The highest perf_event_paranoid that allows the event without privileges. */
+/* Return the highest perf_event_paranoid that allows the event without privileges. */
 static int needed_paranoid(const struct perf_event_attr *attr, pid_t pid)
 {
 	if (attr->type == PERF_TYPE_TRACEPOINT && (pid < 0 || attr->sample_type & PERF_SAMPLE_RAW))

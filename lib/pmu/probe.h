@@ -48,13 +48,13 @@ struct probe_remedy {
 struct probe_remedy probe_remedy(const char *caps);
 
 /*
- * Attributes of a sampling event that no probe leaves running: disabled, 1 ms of time or 10^6 of a
+ * Return attributes of a sampling event that no probe leaves running: disabled, 1 ms of time or 10^6 of a
  * counter.
  */
 struct perf_event_attr probe_attr(uint32_t type, uint64_t config, bool kernel);
 /* Opens the event and closes it again: 0 or -errno. */
 int probe_perf(const struct perf_event_attr *attr, pid_t pid, int cpu);
-/* Id of the tracepoint "sched:sched_switch", or -errno. */
+/* Return the id of a tracepoint such as "sched:sched_switch", or -errno. */
 int64_t probe_tracepoint(const char *name);
 
 /*

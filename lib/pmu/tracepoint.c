@@ -14,7 +14,7 @@
 
 enum { FORMAT_BYTES = 16384 };
 
-/* A mount that is in no folder, and gone when its last file is closed: Linux 5.2. */
+/* Make a mount that is in no folder, and gone when its last file is closed: Linux 5.2. */
 static int mount_own(void)
 {
 	int fs = fsopen("tracefs", FSOPEN_CLOEXEC), mnt = -1, events, code;

@@ -29,9 +29,9 @@ int tracefs_events(void);
 
 /* name: "sched/sched_switch".  -ENOENT: this kernel has none; -EACCES: not for this user. */
 int tracepoint_read(int events_fd, const char *name, struct tracepoint *t);
-/* The same from the text of its file "format"; -EPROTO when that has no number. */
+/* Parse the text of its file "format"; -EPROTO if that has no number. */
 int tracepoint_parse(const char *text, struct tracepoint *t);
-/* NULL: there is no such field. */
+/* Return the field, or NULL. */
 const struct tracepoint_field *tracepoint_field(const struct tracepoint *t, const char *name);
 /*
  * Return the value of an integer field in a raw sample of len bytes, sign-extended; 0 when f is NULL or

@@ -22,11 +22,11 @@ bool uprobe_is_named(const char *name);
 /* Return whether it is an event of returns. */
 bool uprobe_is_return(const char *name);
 /*
- * The event of that name: a tracepoint, whose number is 0 until uprobe_add() gives one. -EINVAL: a part of
- * the name is missing, or it is too long.
+ * Parse the event of that name: a tracepoint, whose number is 0 until uprobe_add() gives one. -EINVAL: a part
+ * of the name is missing, or it is too long.
  */
 int uprobe_parse(const char *name, struct pmu_event *ev, struct err *e);
-/* The parts of a name that uprobe_parse() took; function is in name. The caller frees *file. */
+/* Split a name that uprobe_parse() took; function is in name. The caller frees *file. */
 void uprobe_split(const char *name, char **file, const char **function);
 
 /* Tracepoints that this process has made; {-1, -1} before the first. */

@@ -63,7 +63,7 @@ struct task_struct___before_5_14 {
 	long state;
 } __attribute__((preserve_access_index));
 
-/* t: an argument of a tracepoint or an iterator. */
+/* Return the state of t, an argument of a tracepoint or an iterator. */
 static __always_inline __u32 task_state(const void *t)
 {
 	const struct task_struct___since_5_14 *now = t;
