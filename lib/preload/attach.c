@@ -68,7 +68,7 @@ static void attach_leave(void)
 	unlock();
 }
 
-/* option: where the recorder listens; empty: what an attempt began is to be undone. */
+/* Begin, with where the recorder listens in option; empty: undo what an attempt began. */
 PRELOAD_EXPORT jint Agent_OnAttach(JavaVM *vm, char *option, void *reserved)
 {
 	jint r = JNI_ERR;

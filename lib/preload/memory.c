@@ -137,7 +137,7 @@ PRELOAD_EXPORT void free(void *p)
 	t->inside = inside;
 }
 
-/* The old block is taken before another thread can get its memory, and is back if nothing came of it. */
+/* Take the old block before another thread can get its memory, and put it back on failure. */
 PRELOAD_EXPORT void *realloc(void *p, size_t size)
 {
 	realloc_fn *f = REAL(REALLOC, realloc_fn *);
@@ -242,7 +242,7 @@ PRELOAD_EXPORT int munmap(void *p, size_t size)
 	return f(p, size);
 }
 
-/* What it grows by is new; what it shrinks by is gone; the rest moves. */
+/* Treat what it grows by as new, and what it shrinks by as freed; the rest moves. */
 PRELOAD_EXPORT void *mremap(void *old, size_t old_size, size_t size, int flags, ...)
 {
 	mremap_fn *f = REAL(MREMAP, mremap_fn *);

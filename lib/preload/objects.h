@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Never one of our own. */
+/* a symbol to find, never one of our own */
 struct search {
 	const char *name;
 	void *at;		/* only with this address; NULL: any */
@@ -19,13 +19,13 @@ struct search {
 /* Takes the dynamic linker's lock. */
 bool objects_find(struct search *s);
 /*
- * The first of each name, as with after_us; what is not NULL already stays. Takes no lock, so it is
- * for the time before main(): also before ThreadSanitizer's dl_iterate_phdr() can be called, which
- * begins by asking for other symbols.
+ * Find the first of each name, as with after_us; what is not NULL already stays. Takes no lock, so it is for
+ * the time before main(), also before ThreadSanitizer's dl_iterate_phdr() can be called, which begins by
+ * asking for a symbol itself.
  */
 void objects_find_next(void **found, const char *const *names, int nr);
 
-/* The first of each name in the order of the objects, whenever ours was loaded. */
+/* Find the first of each name in the order of the objects, whenever ours was loaded. */
 void objects_find_first(void **found, const char *const *names, int nr);
 /* Calls f for each object but ours. Takes the dynamic linker's lock. */
 void objects_for_each(void (*f)(uintptr_t base));

@@ -56,7 +56,7 @@ void *preload_real(enum preload_real what)
 	return real[what];
 }
 
-/* A program may write over its environment, or lose it. */
+/* Keep the variable, as a program may write over its environment, or lose it. */
 static void keep_variable(const char *value)
 {
 	static const char name[] = "ARCPROF_AGENT=";
@@ -96,7 +96,10 @@ __attribute__((constructor)) static void begin(void)
 
 /* ---- creating a JVM ---- */
 
-/* The agent knows HotSpot; other JVMs, and libraries that only look like one, are left alone. */
+/*
+ * Return whether it is HotSpot, which the agent knows; other JVMs, and libraries that only look like one, are
+ * left alone.
+ */
 static bool is_hotspot(uintptr_t base)
 {
 	return elf_symbol(base, "gHotSpotVMStructs");
@@ -122,7 +125,7 @@ static bool agent_exists(const char *option, char *path)
 	return !sys(__NR_faccessat, AT_FDCWD, path, R_OK);
 }
 
-/* args with one more option, in memory that stays: HotSpot may keep what it was given, and [2]. */
+/* Return args with one more option, in memory that stays: HotSpot may keep what it was given, and [2]. */
 static void *with_agent(void *args)
 {
 	const JavaVMInitArgs *a = args;
@@ -172,8 +175,8 @@ __attribute__((noinline)) static create_fn *linked_create(void)
 }
 
 /*
- * A JVM that starts another one (-XX:AOTCacheOutput) hands on its options in JAVA_TOOL_OPTIONS,
- * which the other one prints. Ours is taken out again, in place: it comes as with any JVM.
+ * Remove our option in place from JAVA_TOOL_OPTIONS. A JVM that starts another one (-XX:AOTCacheOutput)
+ * passes its options on there, which the other one prints. The agent comes as with any JVM.
  */
 static void *without_option(void *args)
 {
@@ -220,7 +223,10 @@ static void *find_next(void *handle, const char *name)
 	return p;
 }
 
-/* Of two HotSpots in one process only one gets the agent: a call does not say which one it means. */
+/*
+ * Return whether another HotSpot is loaded: of two in one process only one gets the agent, as a call does not
+ * say which one it means.
+ */
 static bool other_hotspot_is_loaded(void *create)
 {
 	struct search s = { .name = CREATE, .at = (void *)real_create };

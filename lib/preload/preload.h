@@ -12,7 +12,7 @@
 enum preload_real {
 	REAL_DLSYM, REAL_EXECV, REAL_EXECVE, REAL_EXECVP, REAL_EXECVPE, REAL_SPAWN, REAL_SPAWNP, NR_REALS
 };
-/* NULL where the C library has no such function. */
+/* Return the C library's function, NULL if there is none. */
 void *preload_real(enum preload_real what);
 
 /*
@@ -32,8 +32,8 @@ void preload_begin(void);
 extern bool preload_has_begun;
 
 /*
- * memory.c: only in the file for "-e native-memory", which is to be the first in LD_PRELOAD. option is that
- * of the variable.
+ * memory.c: begin, only in the file for "-e native-memory", which is to be the first in LD_PRELOAD. option is
+ * that of the variable.
  */
 __attribute__((weak, visibility("hidden"))) void preload_begin_memory(const char *option);
 /* waits.c: only in the file for "-e lock"; and where HotSpot is loaded. */

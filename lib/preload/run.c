@@ -61,7 +61,7 @@ static void run_look_at(struct wanted *w, const char *variable)
 	w->complete = w->any || contains(w->old, w->part, w->len);
 }
 
-/* Bytes that extend() takes for what env lacks; 0: nothing, or it cannot be helped. */
+/* Return how many bytes extend() takes for what env lacks; 0: nothing, or it cannot be helped. */
 static size_t lacks(char *const *env, struct lack *l)
 {
 	static const char asan[] = "verify_asan_link_order=0";

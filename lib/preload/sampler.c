@@ -108,7 +108,10 @@ void sampler_detach(void)
 
 /* ---- random numbers ---- */
 
-/* SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014). */
+/*
+ * Return a random number by SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators"
+ * (2014).
+ */
 static uint64_t sampler_random(void)
 {
 	static uint64_t state;
@@ -180,7 +183,10 @@ static uint32_t claim_slot(struct memory_block *b, uint32_t nr, uint64_t addr, u
 	return i;
 }
 
-/* The block cannot be freed before this returns: whoever frees it finds reach and filter as they are then. */
+/*
+ * Enter a block, which cannot be freed before this returns: whoever frees it finds reach and filter as they
+ * are then.
+ */
 static bool enter_block(struct memory_table *t, void *p, uint32_t id)
 {
 	const uint64_t hash = memory_hash((uintptr_t)p);
@@ -237,7 +243,7 @@ static bool enter_mapping(struct memory_table *t, void *p, size_t size, uint32_t
 	return at < MEMORY_MAPPINGS;
 }
 
-/* The next point in that memory, from *i on; false: there is none. */
+/* Find the next point in that memory, from *i on; return false if there is none. */
 static bool next_point(struct memory_table *t, uintptr_t p, size_t size, uint32_t *i)
 {
 	uint64_t used = t ? load_relaxed(&t->nr_mappings) : 0;

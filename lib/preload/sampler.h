@@ -19,7 +19,7 @@ struct sampler_thread {
 	bool seeded;			/* left was drawn at random */
 	bool inside;			/* the C library's own calls of its functions are not counted */
 };
-/* Room of the static kind: __tls_get_addr() may call malloc(). */
+/* static TLS, as __tls_get_addr() may call malloc() */
 extern __thread struct sampler_thread sampler_thread __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* State that a child of fork() finds empty: it has a recorder and a table of its own. */
@@ -31,27 +31,27 @@ struct sampler_state {
 extern struct sampler_state *sampler_state;
 
 /*
- * Called when the library is loaded. The option for a JVM's agent has where the recorder listens:
+ * Begin, when the library is loaded. The option for a JVM's agent has where the recorder listens:
  * "-agentpath:<file>=<path>".
  */
 void sampler_begin(const char *option);
 /* Return whether there is a recorder; a child of fork() asks for it now. */
 bool sampler_is_on(void);
 /*
- * The same in a running program; leave is for the agent, to end it. False: the recorder does not
+ * Begin in a running program; leave is for the agent, to end it. Returns false if the recorder does not
  * answer. sampler_detach(): nothing is sampled from now on.
  */
 bool sampler_attach(const char *path, void (*leave)(void));
 void sampler_detach(void);
-/* left has become negative by the block at p. */
+/* Sample the block at p, by which left has become negative. */
 void sampler_hit(enum memory_call call, void *p, size_t size);
 /*
- * The sample of the block at p, which is about to be freed or moved, is taken out of the table; 0: none.
+ * Take the sample of the block at p, which is about to be freed or moved, out of the table; 0: none.
  * sampler_put() enters it again.
  */
 uint32_t sampler_take(void *p);
 void sampler_put(void *p, uint32_t id);
-/* What was mapped from p on no longer is; or it has moved by that many bytes. */
+/* Note that what was mapped from p on no longer is; or that it has moved by that many bytes. */
 void sampler_unmap(uintptr_t p, size_t size);
 void sampler_move(uintptr_t p, size_t size, intptr_t by);
 
@@ -83,7 +83,7 @@ enum { MEMORY_SWAPS = 14 };
  * are not there.
  */
 bool memory_find_running(struct elf_swap *swaps);
-/* Called at a sample: objects may have been loaded since. */
+/* Look at objects that may have been loaded since; called at a sample. */
 __attribute__((weak, visibility("hidden"))) void attach_look_again(void);
 
 /* ---- where samples and waits go: sampler_link.c ---- */
@@ -97,7 +97,7 @@ extern struct sampler_wishes sampler_wishes;
 
 /* Asks the recorder at that path for shared memory; NULL: there is none. Leaves no descriptor behind. */
 struct memory_table *sampler_connect(const char *path, const struct memory_hook *hook);
-/* As struct jvm_rec_sample has them. */
+/* Send a sample; parameters are as in struct jvm_rec_sample. */
 void sampler_send(const struct memory_regs *r, enum jvm_source source, uint64_t value, uint32_t leaf,
 		  uint32_t id);
 void sampler_send_wait(const struct memory_regs *r, const struct memory_wait *w);

@@ -15,7 +15,7 @@
 struct sampler_wishes sampler_wishes;
 
 enum { TABLES = sizeof(struct waiting_table) + sizeof(struct memory_table) };	/* at its end */
-/* A child of fork() would write into it: it does not get it. */
+/* Map the area so that a child of fork(), which would write into it, does not get it. */
 static void *map_area(int fd, uint64_t bytes)
 {
 	long p = sys(__NR_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);

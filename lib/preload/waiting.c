@@ -54,7 +54,10 @@ struct waiting *waiting_begin(const void *lock, const struct waiting *w)
 	return at;
 }
 
-/* A child of fork(), whose thread was waiting in its parent, has not what it pointed to. */
+/*
+ * Return whether at is in the table: a child of fork(), whose thread was waiting in its parent, lacks what it
+ * pointed to.
+ */
 static bool waiting_is_in(const struct waiting_table *t, const struct waiting *at)
 {
 	return t && at >= t->slots && at < t->slots + WAITING_SLOTS && at->tid == (uint32_t)sys_tid();

@@ -20,7 +20,7 @@
 #include "jvm/waiting.h"
 #include "preload/sampler.h"
 
-/* NULL: there is no recorder. A child of fork() has a table of its own, or none. */
+/* Return the table; NULL: there is no recorder. A child of fork() has a table of its own, or none. */
 static inline struct waiting_table *waiting_table(void)
 {
 	struct sampler_state *s = load_relaxed(&sampler_state);

@@ -81,7 +81,7 @@ __attribute__((noinline)) static void tell(const void *lock, const struct waitin
 	send(&r, &w);
 }
 
-/* Others wait for the lock that this thread is about to give back. */
+/* Report that others wait for the lock that this thread is about to release. */
 __attribute__((noinline)) static void give_back(const void *lock, enum jvm_wait_kind kind)
 {
 	uint64_t now = sys_now();
@@ -171,7 +171,7 @@ PRELOAD_EXPORT int pthread_mutex_clocklock(void *m, int clock, const void *until
 	return WAITED(m, JVM_WAIT_MUTEX, owner_of_mutex(m), f(m, clock, until));
 }
 
-/* A recursive one stays its owner's until it has been unlocked as often as it was locked. */
+/* Leave a mutex; a recursive one keeps its owner until it has been unlocked as often as it was locked. */
 static void leave_mutex(const void *m)
 {
 	if (waiting_for(m) && word_of(m, 4) <= 1)	/* __count */
