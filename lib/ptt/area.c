@@ -40,7 +40,7 @@ void ptt_area_close(void *session)
 	free(session);
 }
 
-/* A name changes while a thread lives; the slot has it as of the thread's begin or end. */
+/* Read the name now, as it changes while a thread lives; the slot has it as of the thread's begin or end. */
 static void name_now(struct ptt_thread *t)
 {
 	struct buf b = BUF_INIT;
@@ -138,7 +138,7 @@ int ptt_area_read(void *session, struct ptt_snapshot *s, struct err *e)
 	return 0;
 }
 
-/* A generic name when there is one of the same type and config, else perf's numbers. */
+/* Return a generic name if there is one of the same type and config, else perf's numbers. */
 bool ptt_area_counter(void *session, size_t i, char *name, size_t size)
 {
 	const struct arcprof_ptt_header *h = ((const struct arcprof_area *)session)->header;

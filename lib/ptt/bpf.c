@@ -70,7 +70,7 @@ static int make_place(struct err *e)
 	return -EEXIST;
 }
 
-/* A link without its pins detaches its program. */
+/* Remove the pins: a link without them detaches its program. */
 static int remove_place(struct err *e)
 {
 	/* not what a link of that name leads to */
@@ -103,8 +103,8 @@ static int map_fd(struct loader *l, const char *name)
 }
 
 /*
- * Interrupts only when asked for, children only when not all are seen, and no tracepoint that the
- * kernel lacks.
+ * Return whether to load a program: those for interrupts only if requested, for children only if not all
+ * processes are seen, and none for a tracepoint that the kernel lacks.
  */
 static bool ptt_bpf_is_wanted(struct loader *l, const struct bpf_program *p)
 {
@@ -268,7 +268,7 @@ static int fill_pids(struct loader *l, struct err *e)
 	return r ? bpf_failed(e, -r, "the list of processes") : 0;
 }
 
-/* Slot 0 is never used. */
+/* Fill the list of fresh slots; slot 0 is never used. */
 static int fill_fresh(struct loader *l, struct err *e)
 {
 	int fd = map_named(l, "fresh") ? map_fd(l, "fresh") : -1, r = 0;
@@ -356,7 +356,10 @@ static int attach_one(struct bpf_program *p, struct err *e)
 	return r;
 }
 
-/* The switch comes first in the object, so that threads are known when interrupts are seen. */
+/*
+ * Attach the programs. The switch comes first in the object, so that threads are known when interrupts are
+ * seen.
+ */
 static int attach(struct loader *l, struct err *e)
 {
 	struct bpf_program *p;
@@ -369,8 +372,8 @@ static int attach(struct loader *l, struct err *e)
 }
 
 /*
- * Mapping a map takes the right to write it, so the maps to read are frozen: user space cannot write them
- * then, whatever the mode says.
+ * Pin the maps. Mapping a map takes the right to write it, so the maps to read are frozen: user space cannot
+ * write them then, whatever the mode says.
  */
 static int pin_maps(struct loader *l, struct err *e)
 {
@@ -393,7 +396,7 @@ static int pin_maps(struct loader *l, struct err *e)
 	return r;
 }
 
-/* Being there for a moment makes each CPU switch: from then on its threads and its time are known. */
+/* Run on each CPU for a moment, which makes it switch: from then on its threads and its time are known. */
 static void visit_cpus(void)
 {
 	struct cpus cpus = { 0 };
@@ -447,7 +450,7 @@ static int ptt_bpf_start(const struct ptt_config *c, struct err *e)
 	return r;
 }
 
-/* Readers that have it mapped see that nothing will come any more. */
+/* Mark the end for readers that have it mapped. */
 static void mark_ended(void)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, opts);

@@ -30,7 +30,7 @@ static int register_thread(int fd, int tid, struct err *e)
 	return err_errno(e, "%s: thread %d", ARCPROF_DEVICE, tid);
 }
 
-/* Its threads now; those to come follow. */
+/* Register the process's threads now; later ones follow. */
 static int register_process(int fd, int pid, struct err *e)
 {
 	DIR *dir = io_open_threads(pid);

@@ -71,7 +71,7 @@ static bool read_one(const struct ptt_thread *t, const char *file, struct buf *b
 	return !io_slurp(path, b) && b->len;
 }
 
-/* False: it has ended, or is hidden. */
+/* Read a thread; return false if it has ended, or is hidden. */
 static bool read_thread(struct ptt_thread *t, struct buf *b)
 {
 	if (!read_one(t, "stat", b) || !ptt_proc_stat(b->data, t))
@@ -167,7 +167,7 @@ int ptt_note_parse(char *text, struct ptt_note *n, struct err *e)
 	return 0;
 }
 
-/* NULL: *e says why there can be none. */
+/* Return the path of the note; NULL: *e says why there can be none. */
 static char *note_path(struct err *e)
 {
 	char *dir = mpevt_dir(e), *path;

@@ -19,8 +19,8 @@ int ptt_note_parse(char *text, struct ptt_note *n, struct err *e);
 void ptt_note_release(struct ptt_note *n);
 
 /*
- * Fields of /proc/PID/task/TID/stat (page faults, start time), schedstat (time, dispatches) and
- * status (switches) into *t; false: the text is something else.
+ * Parse fields of /proc/PID/task/TID/stat (page faults, start time), schedstat (time, dispatches) and status
+ * (switches) into *t; return false if the text is something else.
  */
 bool ptt_proc_stat(const char *text, struct ptt_thread *t);
 bool ptt_proc_schedstat(const char *text, struct ptt_thread *t);

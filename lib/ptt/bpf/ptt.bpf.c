@@ -29,7 +29,7 @@
 #include "pmu/bpf/task.h"
 #include "ptt/bpf/config.h"
 
-/* These parts of the kernel's own types are used; the loader puts in the offsets of the running one. */
+/* parts of the kernel's own types; the loader sets the offsets of the running one */
 typedef struct {
 	int counter;
 } __attribute__((preserve_access_index)) atomic_t;
@@ -135,7 +135,7 @@ static __always_inline void set_last(__u64 *last, const struct values *now)
 		last[i] = now->v[i];
 }
 
-/* A CPU's values go up only, but a counter that could not be read just then gave 0. */
+/* Return the difference; values only grow, but a counter that could not be read just then gave 0. */
 static __always_inline __u64 delta(const struct arcprof_cpu *c, const struct values *now, __u32 i)
 {
 	__u64 d = now->v[i] - c->last[i];
@@ -206,7 +206,7 @@ static __always_inline bool knows_what_the_kernel_charged(void)
 	       bpf_core_field_exists(((struct cfs_rq *)NULL)->rq);
 }
 
-/* A thread comes, and this was seen: what it has is all that it ran up to now. */
+/* Note a dispatch that was seen: what the thread has is all that it ran up to now. */
 static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_slot *s,
 					  struct task_struct *t)
 {
@@ -222,7 +222,7 @@ static __always_inline void note_dispatch(struct arcprof_cpu *c, struct arcprof_
 }
 
 /*
- * The sum of the buckets stays. What the thread ran more was idleness till the tracepoint; or
+ * Move time between buckets, whose sum stays. What the thread ran more was idleness till the tracepoint; or
  * others' if switches were hidden.
  */
 static __always_inline void move_bucket(struct arcprof_cpu *c, __s64 more)
@@ -239,9 +239,8 @@ static __always_inline void move_bucket(struct arcprof_cpu *c, __s64 more)
 }
 
 /*
- * What the thread has too much is the end of an interrupt first: where that woke somebody, the
- * kernel charges the rest of it to who comes. The time that the thread itself has read so does not
- * step back.
+ * Take what the thread has too much first from the end of an interrupt: if that woke somebody, the kernel
+ * charges the rest of it to the next thread. So the time that the thread itself has read does not step back.
  */
 static __always_inline __s64 take_from_interrupts(const struct arcprof_cpu *c, struct arcprof_slot *s,
 						  __s64 more)
@@ -256,7 +255,9 @@ static __always_inline __s64 take_from_interrupts(const struct arcprof_cpu *c, s
 	return more + d;
 }
 
-/* A thread leaves: its time, with the interrupts that hit it, becomes what the kernel says it is. */
+/*
+ * Settle a thread that leaves: its time, with the interrupts that hit it, becomes what the kernel says it is.
+ */
 static __always_inline void settle(struct arcprof_cpu *c, struct arcprof_slot *s, struct task_struct *t)
 {
 	__s64 more, left;
@@ -325,7 +326,7 @@ static __always_inline __u32 take_fresh(struct arcprof_ptt_header *h)
 }
 #endif
 
-/* A slot that was never used, else that of the thread whose end is longest ago; 0: none. */
+/* Take a slot that was never used, else that of the thread whose end is longest ago; 0: none. */
 static __always_inline __u32 take_slot(void)
 {
 	__u32 zero = 0, idx;
@@ -358,7 +359,10 @@ static __always_inline void clear_counts(struct arcprof_slot *s)
 		s->acc[i] = 0;
 }
 
-/* One for each living thread, also while exec lets one take the number and age of another. */
+/*
+ * Return a number that is unique to each living thread, even while exec lets one take the number and age of
+ * another.
+ */
 static __always_inline __u64 identity(struct task_struct *t)
 {
 	return (__u64)FIELD(t, stack) ^ config.secret;
@@ -407,7 +411,7 @@ static __always_inline __u32 slot_for(struct task_struct *t, const struct values
 	return !FIELD(t, exit_state) && is_wanted(t) ? give_slot(t, now) : 0;
 }
 
-/* The thread is gone but for the last instructions of its exit. */
+/* Retire the slot of a thread that is gone but for the last instructions of its exit. */
 static __always_inline void retire(struct arcprof_slot *s, __u32 idx, struct task_struct *t)
 {
 	__u32 tid = s->tid, tgid = s->tgid, *mine = bpf_map_lookup_elem(&threads, &tid);
@@ -466,7 +470,7 @@ static __always_inline void take_off_cpu(struct arcprof_cpu *c, struct task_stru
 	SEQ_STEP(s->seq);
 }
 
-/* The first event of a CPU: nothing is known of the time before. */
+/* Start at the first event of a CPU: nothing is known of the time before. */
 static __noinline void start_cpu(struct arcprof_cpu *c, struct task_struct *t, const struct values *now,
 				 __u32 cpu)
 {
@@ -569,7 +573,7 @@ static __always_inline void leave(struct arcprof_cpu *c, __u32 bit, const struct
 	SEQ_STEP(s->seq);
 }
 
-/* One function serves all interrupts: a call costs less than 24 copies. */
+/* Handle all interrupts: a call costs less than 24 copies. */
 static __noinline int interrupt(__u32 bit, bool in)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
@@ -608,7 +612,7 @@ ON(softirq_entry, ARCPROF_CPU_SOFTIRQ, true)
 ON(softirq_exit, ARCPROF_CPU_SOFTIRQ, false)
 CPU_VECTORS(ON_VECTOR)
 
-/* Children of a process that is followed are followed. */
+/* Follow children of followed processes. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct *parent, struct task_struct *child)
 {
