@@ -21,7 +21,7 @@ static bool key_read_text(const char *path, char *text, size_t size)
 	return n > 0;
 }
 
-/* A number after blanks. */
+/* Parse a number after blanks. */
 static uint32_t key_number_at(const char **text)
 {
 	uint32_t n = 0;
@@ -49,8 +49,8 @@ static bool knows_all_users(void)
 }
 
 /*
- * Users that a user namespace does not map all look the same there, files' owners too: if we are such a one,
- * a file of ours may be anybody's.
+ * Return whether our user is one that a user namespace does not map: all these look the same there, and so do
+ * files' owners; a file of ours may then be anybody's.
  */
 static bool we_are_nobody(uint32_t euid)
 {
@@ -61,7 +61,7 @@ static bool we_are_nobody(uint32_t euid)
 	return euid == (known ? key_number_at(&at) : 65534) && !knows_all_users();
 }
 
-/* Made by our user, and never to be read by others. */
+/* Return whether the file was made by our user, and is not readable by others. */
 static bool is_private(int fd)
 {
 	uint32_t euid = sys(__NR_geteuid);

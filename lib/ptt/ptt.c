@@ -20,7 +20,7 @@ static const struct ptt_backend *ptt_find(const char *name)
 	return NULL;
 }
 
-/* A session of a better back end, which "proc" would stand beside unseen. */
+/* Return whether a session of a better back end runs, beside which that of "proc" would go unseen. */
 static bool is_running(void)
 {
 	struct ptt p;

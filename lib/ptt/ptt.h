@@ -101,7 +101,7 @@ struct ptt {
  * What kept a better one from working is the hint when the worst is used.
  */
 int ptt_start(const struct ptt_config *c, const struct ptt_backend **used, struct err *e);
-/* The running session.  -ENOENT: there is none. */
+/* Open the running session. -ENOENT: there is none. */
 int ptt_open(struct ptt *p, struct err *e);
 /* Ends all sessions that this user may end; -ENOENT: there was none. */
 int ptt_stop(struct err *e);

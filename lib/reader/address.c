@@ -82,7 +82,7 @@ static int address_add(struct pass *p, struct space *s, const struct mapping *x)
 	return 0;
 }
 
-/* A child has what its parent had. */
+/* Take a process; a child inherits from its parent. */
 static int take_proc(void *ctx, const struct rec_proc *r)
 {
 	struct pass *p = ctx;

@@ -62,12 +62,12 @@ int arcprof_trace_open(struct arcprof_trace **t, const char *path, const struct 
 		       struct arcprof_error *e);
 int arcprof_trace_open_fd(struct arcprof_trace **t, int fd, const struct arcprof_options *o,
 			  struct arcprof_error *e);
-/* The same of bytes that outlive the trace. */
+/* Do the same with bytes that outlive the trace. */
 int arcprof_trace_open_memory(struct arcprof_trace **t, const void *data, size_t len,
 			      const struct arcprof_options *o, struct arcprof_error *e);
 void arcprof_trace_close(struct arcprof_trace *t);	/* NULL is fine */
 
-/* The first damage that was found so far, in words; NULL: none. */
+/* Return the first damage found so far, in words; NULL: none. */
 const char *arcprof_trace_damage(const struct arcprof_trace *t);
 /* Samples that are not in the contexts: lost by the recorder, or of an unknown event. */
 uint64_t arcprof_trace_lost(const struct arcprof_trace *t);
@@ -105,7 +105,7 @@ struct arcprof_label {
 	const char *key, *value;
 };
 int arcprof_trace_label(struct arcprof_trace *t, uint32_t row, struct arcprof_label *x);
-/* The value of a key; NULL: the trace has none. */
+/* Return the value of a key; NULL: the trace has none. */
 const char *arcprof_trace_label_of(const struct arcprof_trace *t, const char *key);
 
 /* Row m is metric m of the arrays n, base and cum. */
@@ -145,7 +145,7 @@ struct arcprof_module {
 };
 int arcprof_trace_module(struct arcprof_trace *t, uint32_t row, struct arcprof_module *x);
 
-/* What consumes: functions, and processes, threads and marks like them. As report --xprof has them. */
+/* what consumes: functions, and processes, threads and marks like them, as in report --xprof */
 struct arcprof_function {
 	const char *name;
 	const char *kind;		/* "native", "kernel", "java-compiled", ...; "process", "thread", "mark" */

@@ -16,7 +16,7 @@ static const char *reader_events_text_of(struct arcprof_trace *t, const struct q
 	return table->text(&t->data, &c);
 }
 
-/* The same of a number; otherwise when it is not known. */
+/* Return a number, or otherwise if it is not known. */
 static uint64_t reader_events_number_of(const struct arcprof_trace *t, const struct query_table *table,
 					const char *column, uint32_t row, uint64_t otherwise)
 {

@@ -12,7 +12,7 @@ static uint64_t model_since_start(const struct query_data *d, uint64_t time_ns)
 	return query_data_time(d, time_ns, &v) ? v : ARCPROF_UNKNOWN;
 }
 
-/* A function without a name is called "", not nothing. */
+/* Return the name of a function; one without a name is called "". */
 static const char *model_name_of(const struct query_data *d, uint32_t consumer)
 {
 	return model_str(&d->model, d->model.consumers.items[consumer].name);
@@ -103,7 +103,7 @@ int arcprof_trace_module(struct arcprof_trace *t, uint32_t row, struct arcprof_m
 
 /* ---- functions and contexts ---- */
 
-/* n by metric, of what has this n and these values. */
+/* Set n by metric, from this n and these values. */
 static void fill_n(const struct model *m, uint64_t n, const uint64_t *values, uint64_t *to)
 {
 	unsigned int i;

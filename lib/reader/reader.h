@@ -19,18 +19,18 @@ struct arcprof_trace {
 	struct reader_maps *maps;	/* address.c's, with mappings */
 };
 
-/* Whether the table was read and has that row. */
+/* Return whether the table was read and has that row. */
 static inline bool reader_has(const struct arcprof_trace *t, enum arcprof_table table, uint64_t row,
 			      uint64_t nr)
 {
 	return t->is_loaded[table] && row < nr;
 }
 
-/* model.c: a function of a frame. */
+/* model.c: return a function of a frame. */
 struct arcprof_frame reader_frame(const struct query_data *d, const struct frame *f,
 				  const struct query_level *l);
 
-/* address.c: the table of mappings. */
+/* address.c: read the table of mappings. */
 int reader_maps_load(struct arcprof_trace *t, struct err *e);
 uint32_t reader_maps_nr(const struct arcprof_trace *t);
 void reader_maps_free(struct reader_maps *m);

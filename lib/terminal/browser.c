@@ -134,7 +134,7 @@ static size_t visible_rows(int first_line)
 	return MAX(rows - 1 - first_line, 1);
 }
 
-/* The cursor is on a row, and on the screen. */
+/* Keep the cursor on a row, and on the screen. */
 static void keep_in_view(struct place *p, size_t nr, size_t visible)
 {
 	p->cursor = MIN(p->cursor, nr ? nr - 1 : 0);
@@ -157,7 +157,7 @@ static void draw_rows(struct browser *b, struct place *p, int line)
 		tty_put(line, 1, 60, TERM_DIM, 0, "nothing");
 }
 
-/* The last line: what is typed, a message, or where this is in the whole. */
+/* Draw the last line: what is typed, a message, or where this is in the whole. */
 static void draw_foot(struct browser *b, struct place *p, const char *prompt, const char *typed)
 {
 	size_t nr = kinds[p->kind]->nr_rows(b, p);
@@ -466,7 +466,7 @@ static void go_aside(struct browser *b, struct place *p, int key)
 		p->left = key == KEY_RIGHT ? p->left + STEP : p->left - MIN(p->left, (size_t)STEP);
 }
 
-/* A key that changes what is listed. */
+/* Handle a key that changes what is listed. */
 static bool change_list(struct browser *b, struct place *p, int key)
 {
 	switch (key) {

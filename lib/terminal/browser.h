@@ -26,7 +26,7 @@ struct browser_ask {
 	struct browser_range range;
 };
 
-/* What the browser has others do. Both return -errno, and *e says why. */
+/* what the browser has others do; both return -errno, and *e says why */
 struct browser_source {
 	void *ctx;
 	const char *name;		/* of the trace */

@@ -127,7 +127,7 @@ static bool list_is_listed(struct browser *b, const bool *mine, const struct fla
 	return false;
 }
 
-/* Once for each order: a filter changes nothing of it. Threads consume nothing themselves. */
+/* Sort once for each order, which a filter does not change. Threads consume nothing themselves. */
 static void list_sort(struct browser *b, bool of_threads)
 {
 	enum flow_sort by = of_threads && b->by == FLOW_BY_BASE ? FLOW_BY_CUM : b->by;

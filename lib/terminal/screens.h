@@ -90,12 +90,12 @@ struct screen_kind_row {
 
 extern const struct screen_kind_row screen_list, screen_stanza, screen_text, screen_reports;
 
-/* A name with its control characters escaped, in b->name. */
+/* Return a name with its control characters escaped, in b->name. */
 const char *browser_name(struct browser *b, uint32_t consumer);
 /* "12.34  56.78  1.23 s  4.56 s  1234": what a row consumed of the metric, as wide as the heads. */
 void browser_put_cells(struct browser *b, const struct arc_sums *x, struct buf *out);
 void browser_put_heads(struct browser *b, struct buf *out);
-/* The colour of a function's kind; what consumes much itself stands out. */
+/* Return the colour of a function's kind; a large base is highlighted. */
 enum term_style browser_style(const struct browser *b, uint32_t consumer, const uint64_t *base);
 struct flow_order browser_order(const struct browser *b, enum flow_sort by);
 
@@ -104,7 +104,7 @@ void browser_put_range(const struct browser_range *r, struct buf *out);
 /* Says in the last line that it takes a moment, and what else. */
 void browser_wait(const char *more);
 
-/* The reports that a trace may have, by row. */
+/* Return the row-th report that a trace may have. */
 const struct report *screen_report(size_t row);
 
 /* Goes to the first row of a stanza that is the function itself. */
@@ -115,7 +115,7 @@ void text_release(struct text *t);
 
 /* Fills in the bins from the times of a view of the whole recording. */
 void strip_fill(struct strip *s, const struct view *v);
-/* Draws it in a line; range: what is selected. */
+/* Draw it in a line; range: what is selected. */
 void strip_draw(const struct browser *b, int line);
 /* Describe what is chosen now, in the form of browser_put_range(); columns: of the screen. */
 void strip_put_range(const struct strip *s, int columns, struct buf *out);

@@ -14,7 +14,7 @@ void text_release(struct text *t)
 	*t = (struct text){ .lines = NULL };
 }
 
-/* t takes what is in b. */
+/* Move the content of b to t. */
 void text_set(struct text *t, struct buf *b)
 {
 	size_t at = 0;
@@ -62,7 +62,7 @@ static int terminal_text_head(struct browser *b, struct place *p, int line)
 	return line;
 }
 
-/* The length of a sequence of base/term.h that s begins with, and its style; 0: it begins with none. */
+/* Return the length of a sequence of base/term.h that s begins with, and its style; 0: none. */
 static size_t style_at(const char *s, enum term_style *style)
 {
 	int i;
@@ -79,7 +79,7 @@ static size_t style_at(const char *s, enum term_style *style)
 	return 0;
 }
 
-/* A line without its end; with its sequences, or without. */
+/* Copy a line without its end, with or without its sequences. */
 static void get_line(const struct place *p, size_t i, bool plain, struct buf *out)
 {
 	const char *at = p->text.b.data + p->text.lines[i], *end = p->text.b.data + p->text.lines[i + 1];
@@ -122,7 +122,7 @@ static size_t terminal_text_place_of(const char *line, const char *name, size_t 
 	return strlen(line);
 }
 
-/* The first function that a line names, and the longest of those names. */
+/* Return the first function that a line names, the longest of the names there. */
 static uint32_t consumer_of_line(struct browser *b, struct place *p, size_t i)
 {
 	const struct model *m = b->v->m;
@@ -211,7 +211,7 @@ const struct screen_kind_row screen_text = {
 
 /* ---- reports ---- */
 
-/* Those that need nothing else, and are not what the other screens are. */
+/* Return whether to offer a report: those that need nothing else, and are not what the other screens are. */
 static bool is_offered(const struct report *r)
 {
 	return r != &report_summary && r != &report_xarc && r != &report_xprof && r != &report_annotate &&

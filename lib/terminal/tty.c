@@ -17,7 +17,7 @@
 #include "terminal/tty.h"
 
 #ifdef HAVE_NCURSES
-/* Its names of keys would replace those of base/screen.h. */
+/* its names of keys would replace those of base/screen.h */
 #define NCURSES_WIDECHAR 1
 #include <curses.h>
 
@@ -30,7 +30,10 @@ static struct {
 	bool colors;
 } tty;
 
-/* What a server that was reached by ssh need not know is drawn as what it most likely can do. */
+/*
+ * Open the screen. A terminal unknown on a server that was reached by ssh is drawn as what it most likely can
+ * do.
+ */
 static SCREEN *new_screen(void)
 {
 	static const char *const types[] = { NULL, "xterm-256color", "xterm", "linux", "vt100", "ansi" };
@@ -156,7 +159,7 @@ static int tty_width_of(wchar_t c)
 	return MAX(w, 0);
 }
 
-/* What cannot be shown is a question mark: control characters were escaped before. */
+/* Decode text; what cannot be shown becomes a question mark: control characters were escaped before. */
 static void decode(struct glyphs *g, const char *text)
 {
 	size_t left = strlen(text), n;
@@ -216,7 +219,7 @@ static void tty_replace(struct glyphs *g, size_t first, size_t end)
 	tty_measure(g);
 }
 
-/* What a function takes says least of it: "f(int, long) const" becomes "f(...) const". */
+/* Drop the parameters, which say least of a function: "f(int, long) const" becomes "f(...) const". */
 static void drop_parameters(struct glyphs *g)
 {
 	size_t end = g->nr, open;
@@ -232,7 +235,7 @@ static void drop_parameters(struct glyphs *g)
 		tty_replace(g, open + 1, end - 1);
 }
 
-/* Of a name the end says more than the beginning. */
+/* Cut a name at its beginning, as its end says more. */
 static void cut_name(struct glyphs *g, int width)
 {
 	drop_parameters(g);

@@ -20,11 +20,11 @@ enum tty_flags {
 /* -ENOTTY, -ENOSYS: there is no terminal, or nothing to draw with; *e says which. */
 int tty_possible(struct err *e);
 int tty_open(struct err *e);
-/* Nothing when it is not open. */
+/* Close, if it is open. */
 void tty_close(void);
 void tty_size(int *rows, int *columns);
 
-/* Everything is drawn anew between these two. */
+/* Draw everything anew between these two calls. */
 void tty_begin(void);
 void tty_end(void);
 /*
@@ -38,7 +38,7 @@ int tty_put(int row, int column, int width, enum term_style style, unsigned int 
  * while it is on.
  */
 void tty_let_interrupt(bool on);
-/* The next key, as base/screen.h has them; KEY_NONE: the size has changed. */
+/* Return the next key, as in base/screen.h; KEY_NONE: the size has changed. */
 int tty_key(void);
 
 #endif

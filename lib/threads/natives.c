@@ -124,7 +124,7 @@ static void natives_add_frame(struct look *k, struct native_frame f)
 	*VEC_ADD(k->n->frames, k->n->nr_frames, k->n->alloc_frames) = f;
 }
 
-/* What was inlined has frames of its own. */
+/* Add frames; inlined functions have frames of their own. */
 static void natives_add_frames(struct look *k, const struct unwind_frame *u)
 {
 	struct native_frame f = { .addr = u->pc };
@@ -201,7 +201,7 @@ static bool read_runs(int pid, int tid, uint64_t *cpu_ns, uint64_t *times)
 	return ok;
 }
 
-/* The state behind the name, which may be anything. */
+/* Return the state, after the name, which may be anything. */
 static char read_state(int pid, int tid)
 {
 	struct buf text = BUF_INIT;
@@ -226,7 +226,7 @@ static void name_wait(struct look *k, struct native_thread *t, const struct wall
 	free(file);
 }
 
-/* False: it ran meanwhile. */
+/* Look at a thread; return false if it ran meanwhile. */
 static bool look_once(struct look *k, struct native_thread *t)
 {
 	struct wall_slot s = { .pid = k->pid, .tid = t->tid };
@@ -255,7 +255,7 @@ static bool look_once(struct look *k, struct native_thread *t)
 	return true;
 }
 
-/* One that runs will wait soon, perhaps. */
+/* Look at a thread; if it runs, it will perhaps wait soon. */
 static void natives_look_at(struct look *k, struct native_thread *t)
 {
 	int tries;
