@@ -10,8 +10,8 @@
 #include "module.h"
 
 /*
- * Against the user's RLIMIT_MEMLOCK, together with what perf, io_uring and others have locked for the
- * same user.
+ * Charge the pages against the user's RLIMIT_MEMLOCK, together with what perf, io_uring and others have
+ * locked for the same user.
  */
 static int area_charge(struct area *a, unsigned long pages)
 {

@@ -12,7 +12,7 @@ static __u8 code_byte_at(const __u8 *code, unsigned int len, unsigned int i)
 	return i < len ? code[i] : 0;
 }
 
-/* Bytes of the operand of a ModRM byte, itself included. */
+/* Return the bytes of the operand of a ModRM byte, itself included. */
 static unsigned int modrm_len(__u8 modrm, __u8 sib)
 {
 	unsigned int mod = modrm >> 6, rm = modrm & 7, n = 1;

@@ -26,7 +26,7 @@ struct branch_insn {
 	__u8 len;			/* 0: not known */
 };
 
-/* Bytes beyond len read as 0. */
+/* Decode an instruction; bytes beyond len read as 0. */
 struct branch_insn branch_decode(const __u8 *code, unsigned int len);
 
 #endif

@@ -10,15 +10,18 @@
 #include "module.h"
 
 /*
- * Reading must work in a hook: what counts by hooks of its own is refused before it attaches them
- * (a tracepoint may be that of all functions, which takes seconds).
+ * Return whether the metric can be read in a hook. What counts by hooks of its own is refused before it
+ * attaches them (a tracepoint may be that of all functions, which takes seconds).
  */
 static bool metric_is_counter(const struct arcprof_metric *what)
 {
 	return what->type != PERF_TYPE_TRACEPOINT && what->type != PERF_TYPE_BREAKPOINT;
 }
 
-/* A PMU without a context of tasks (uncore, energy) counts more than the CPU does. */
+/*
+ * Return whether the event counts only the CPU: a PMU without a context of tasks (uncore, energy) counts
+ * more.
+ */
 static bool counts_the_cpu(const struct perf_event *event)
 {
 	return event->pmu->task_ctx_nr >= 0;

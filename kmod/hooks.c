@@ -93,7 +93,7 @@ static void event_end(struct here *h)
 	write_end(&h->cpu->seq);
 }
 
-/* Within an event: from now on, idx (or 0) is what runs here. */
+/* Set what runs here, idx or 0, within an event. */
 static void set_current(struct here *h, u32 idx)
 {
 	if (h->slot)

@@ -120,7 +120,7 @@ static bool must_wait(const struct thread *t, bool sync)
 	       r->head - READ_ONCE(r->tail) > most;
 }
 
-/* Called in a thread of our own, not for a child that is being created. */
+/* Begin a thread; called in a thread of our own, not for a child that is being created. */
 static void begin_hook(struct thread *t, struct pt_regs *regs)
 {
 	thread_begin_hook(t, regs);
@@ -128,7 +128,7 @@ static void begin_hook(struct thread *t, struct pt_regs *regs)
 		itrace_queue_hook(t, WORK_SYNC);
 }
 
-/* Another thread has said JOIN. */
+/* Begin a thread that another one has joined. */
 static void begin_late_hook(struct thread *t)
 {
 	struct pt_regs *regs = task_pt_regs(current);
@@ -144,8 +144,8 @@ static void begin_late_hook(struct thread *t)
 static void itrace_work(struct callback_head *head);
 
 /*
- * What others have queued comes before a wait: the files that an exec closed are closed there, and a
- * reader may wait for the end of a pipe.
+ * Return whether to queue again, behind others, before a wait: the files that an exec closed are closed
+ * there, and a reader may wait for the end of a pipe.
  */
 static bool goes_last(struct thread *t)
 {
@@ -188,7 +188,7 @@ static void itrace_work(struct callback_head *head)
 		call_rcu(&it->rcu, free_late);
 }
 
-/* False: the task is exiting. */
+/* Queue work; return false if the task is exiting. */
 static bool queue_hook(struct thread *t, struct task_struct *task, enum thread_work why)
 {
 	set_bit(why, &t->work_bits);
@@ -212,7 +212,7 @@ void itrace_queue_hook(struct thread *t, enum thread_work why)
 
 static atomic64_t nr_stray;		/* since the module was loaded */
 
-/* A trap of ours in a thread that we do not trace [3]. */
+/* Handle a trap of ours in a thread that we do not trace [3]. */
 static int stray(struct pt_regs *regs)
 {
 	if (!is_marked_hook(current) || (current->ptrace && test_thread_flag(TIF_SINGLESTEP)))
@@ -309,7 +309,10 @@ static void fork_hook(void *data, struct task_struct *parent, struct task_struct
 		thread_begin_hook(c, regs);
 }
 
-/* Rights that the program gained are not to be watched by whom they were not given. */
+/*
+ * Return whether to follow an exec: a process that was not given the rights which the program gained must not
+ * watch it.
+ */
 static bool may_follow(const struct itrace *it, const struct linux_binprm *bprm)
 {
 	return it->privileged || !(bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP));
@@ -477,7 +480,7 @@ static int join_self(struct itrace *it, bool at_exec, struct thread **joined)
 	return t ? 0 : -ENOSPC;
 }
 
-/* A child that has executed nothing is the caller still. */
+/* Return whether the task is the caller's own: a child that has executed nothing still is. */
 static bool itrace_task_is_own(const struct task_struct *task)
 {
 	bool own;
@@ -553,7 +556,7 @@ long itrace_leave(struct arcprof_file *f)
 	return 0;
 }
 
-/* Others are not written to: their next trap is a stray one, which clears their flag. */
+/* Other threads are not written to: their next trap is a stray one, which clears their flag. */
 long itrace_stop(struct arcprof_file *f)
 {
 	struct itrace *it = f->itrace;
@@ -638,7 +641,7 @@ int itrace_mmap(struct arcprof_file *f, struct vm_area_struct *vma)
 	return area_map(&f->itrace->area, vma, vma->vm_pgoff - (ARCPROF_MMAP_ITRACE >> PAGE_SHIFT));
 }
 
-/* Readable: there are records; hung up: there will be none, all who joined have ended. */
+/* Readable: there are records. Hung up: there will be none, as all who joined have ended. */
 __poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_table_struct *wait)
 {
 	struct itrace *it = smp_load_acquire(&f->itrace);
@@ -659,7 +662,7 @@ __poll_t itrace_poll(struct arcprof_file *f, struct file *file, struct poll_tabl
 	return events;
 }
 
-/* The process that started the trace is gone: threads with the descriptor would wait in vain. */
+/* End the trace when the process that started it is gone: threads with the descriptor would wait in vain. */
 void itrace_flush(struct arcprof_file *f, fl_owner_t who)
 {
 	if (f->itrace && f->itrace->owner == who)
@@ -694,7 +697,7 @@ int itrace_init(void)
 	return 0;
 }
 
-/* Sessions and marks hold the module: there are none. */
+/* Sessions and marks hold the module, so there are none. */
 void itrace_exit(void)
 {
 	nr_sessions = 0;

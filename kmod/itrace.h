@@ -79,34 +79,34 @@ struct itrace {
 
 /* ---- step.c: one thread ---- */
 
-/* Of the caller, or NULL. */
+/* Return the traced thread of a task, or NULL. */
 struct thread *thread_find_hook(const struct task_struct *task);
 /*
- * Return a ring for a task and its place in the table; NULL when all are in use, or it is there already.
+ * Give a task a ring and a place in the table. Returns NULL when all are in use, or it is there already.
  * creator: the traced task that made it, or NULL; waiting: see there.
  */
 struct thread *thread_new_hook(struct itrace *it, struct task_struct *task, const struct task_struct *creator,
 			       bool waiting);
-/* Out of the table: it is not traced from now on.  False: it was out already. */
+/* Remove a thread from the table: it is not traced from now on. Returns false if it was removed already. */
 bool thread_remove_hook(struct thread *t);
-/* Tracing begins with the instruction that regs point to. */
+/* Begin tracing with the instruction that regs point to. */
 void thread_begin_hook(struct thread *t, struct pt_regs *regs);
-/* The instruction before a trap was executed. */
+/* Retire the instruction before a trap. */
 void thread_step_hook(struct thread *t, struct pt_regs *regs);
 /*
- * Called in a hook of the thread, before a signal or its end: a system call that it is in, or has just
- * made, counts as executed. So does an instruction whose purpose is the signal.
+ * Settle a thread, in its hook, before a signal or its end: a system call that it is in, or has just made,
+ * counts as executed. So does an instruction whose purpose is the signal.
  */
 void thread_settle_hook(struct thread *t, struct pt_regs *regs);
-/* Its system call has replaced the program. */
+/* Note that its system call has replaced the program. */
 void thread_exec_hook(struct thread *t);
-/* A signal's handler is next, at regs->ip. */
+/* Note that a signal's handler is next, at regs->ip. */
 void thread_handler_hook(struct thread *t, struct pt_regs *regs);
-/* The end of a thread's trace, with a last record.  What it does next is its own business. */
+/* End a thread's trace with a last record. What it does next is not traced. */
 void thread_end_hook(struct thread *t, enum arcprof_branch_kind kind, u64 to);
-/* The same where its program is not to be traced. */
+/* Do the same where its program is not to be traced. */
 void thread_refuse_hook(struct thread *t, const struct pt_regs *regs);
-/* The end of one that somebody else has taken out of the table, after synchronize_rcu(). */
+/* End a thread that was removed from the table elsewhere, after synchronize_rcu(). */
 void thread_close_late(struct thread *t);
 
 /* ---- itrace.c ---- */

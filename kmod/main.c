@@ -81,8 +81,8 @@ static long arcprof_serve(struct arcprof_file *f, unsigned int cmd, union reques
 }
 
 /*
- * User memory is touched without the lock: a page fault takes the lock of the address space,
- * under which mmap() takes ours.
+ * Access user memory without the lock: a page fault takes the lock of the address space, under which mmap()
+ * takes ours.
  */
 static long arcprof_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
@@ -146,7 +146,7 @@ static int arcprof_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* A process closes a descriptor of the file, or ends. */
+/* Handle a process that closes a descriptor of the file, or ends. */
 static int arcprof_flush(struct file *file, fl_owner_t who)
 {
 	mutex_lock(&arcprof_mutex);

@@ -25,7 +25,10 @@
 
 extern struct mutex arcprof_mutex;
 
-/* Task of a thread id as the caller sees it, 0 is the caller; with a reference.  NULL: there is none. */
+/*
+ * Return the task, with a reference, of a thread id as the caller sees it, 0 is the caller; NULL: there is
+ * none.
+ */
 struct task_struct *find_task(s32 tid);
 
 struct itrace;
@@ -91,7 +94,7 @@ struct counters {
 
 int counters_open(struct counters *c, const struct arcprof_metric *metric, u32 nr);
 void counters_close(struct counters *c);
-/* Raw values on this CPU; interrupts are off. */
+/* Read raw values on this CPU; interrupts must be off. */
 void counters_read_hook(const struct counters *c, u64 *value);
 
 /* ---- ptt.c ---- */
@@ -102,7 +105,7 @@ long ptt_unregister(struct arcprof_ptt_register *arg);
 long ptt_stop(struct arcprof_file *f);
 int ptt_mmap(struct vm_area_struct *vma);
 void ptt_release(struct arcprof_file *f);
-/* The module goes: also ends what was to outlive its descriptor. */
+/* End everything, also what was to outlive its descriptor, as the module goes. */
 void ptt_exit(void);
 
 /* ---- itrace.c ---- */

@@ -41,7 +41,7 @@ static int register_task(struct session *s, struct task_struct *task, struct arc
 		return -ENOSPC;
 	r->slot = idx;
 	r->gen = s->slot[idx].gen;
-	/* If it has moved meanwhile, it was dispatched, and thereby found in the table. */
+	/* if it has moved meanwhile, it was dispatched, and thereby found in the table */
 	smp_call_function_single(task_cpu(task), hooks_adopt, s, 1);
 	return 0;
 }
@@ -160,7 +160,7 @@ static int allocate(struct session *s, const struct arcprof_ptt_start *arg)
 	return counters_open(&s->counters, arg->metric, arg->nr_metrics);
 }
 
-/* Whoever has it mapped sees the values of the end, and that it has ended. */
+/* Close the area: whoever has it mapped sees the values of the end, and that it has ended. */
 static void close_area(struct session *s)
 {
 	u32 i;

@@ -57,7 +57,7 @@ struct session {
 
 /* ---- slots.c; interrupts are off in all of these ---- */
 
-/* The writer's side of the sequence of a slot or a CPU. */
+/* Begin writing a slot or a CPU, the writer's side of the sequence. */
 static inline void write_begin(u32 *seq)
 {
 	WRITE_ONCE(*seq, *seq + 1);
@@ -75,20 +75,20 @@ static inline u64 faults_of(const struct task_struct *task)
 	return task->maj_flt + task->min_flt;
 }
 
-/* Slot of a task, or 0. */
+/* Return the slot of a task, or 0. */
 u32 slot_lookup_hook(struct session *s, const struct task_struct *task);
 /* Enters a task that is not in the table.  Its slot, or 0 when all are living threads'. */
 u32 slot_insert_hook(struct session *s, struct task_struct *task);
 /* Takes a task out of the table.  Its slot, or 0. */
 u32 slot_remove_hook(struct session *s, const struct task_struct *task);
-/* A slot no longer used by a thread or a CPU: its values stay until it is recycled. */
+/* Bury a slot that no thread or CPU uses any more: its values stay until it is recycled. */
 void slot_bury_hook(struct session *s, u32 idx);
 void slot_names_hook(struct arcprof_slot *slot, const struct task_struct *task);
 
 /* ---- hooks.c ---- */
 
 int hooks_attach(struct session *s);
-/* Afterwards nothing writes the area. */
+/* Detach the hooks; afterwards nothing writes the area. */
 void hooks_detach(struct session *s);
 /* Adopt whatever runs on this CPU: its slot is cur from now on. For on_each_cpu(). */
 void hooks_adopt(void *session);

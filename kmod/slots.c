@@ -50,7 +50,7 @@ u32 slot_remove_hook(struct session *s, const struct task_struct *task)
 
 /* ---- slots ---- */
 
-/* Values of an ended thread go to slot 0 before its slot is another's. */
+/* Add the values of an ended thread to slot 0 before its slot is another's. */
 static void fold_slot(struct session *s, struct arcprof_slot *from)
 {
 	struct arcprof_slot *to = &s->slot[0];

@@ -40,7 +40,7 @@ static struct table_bucket *step_bucket(const struct task_struct *task)
 	return &table[hash_ptr(task, HASH_BITS)];
 }
 
-/* Its bucket is locked. */
+/* Look a thread up; its bucket must be locked. */
 static struct thread *step_look_up(const struct table_bucket *b, const struct task_struct *task)
 {
 	struct thread *t;
@@ -192,7 +192,7 @@ static void step_put_record(struct thread *t, const struct arcprof_branch *recor
 	smp_store_release(&r->head, r->head + 1);
 }
 
-/* ARCPROF_ITRACE_SYNC: something reported to the reader within a block. */
+/* Report something to the reader within a block (ARCPROF_ITRACE_SYNC). */
 static void step_put_note(struct thread *t, enum arcprof_branch_kind kind)
 {
 	struct arcprof_branch record = {
@@ -222,7 +222,7 @@ static void put_block(struct thread *t, enum arcprof_branch_kind kind, u64 to, u
 	t->nr_insns = 0;
 }
 
-/* Whether the ring has room for what may come; else the thread waits, or its trace has ended. */
+/* Check that the ring has room for what may come; else the thread waits, or its trace ends. */
 static void check_room(struct thread *t)
 {
 	u64 free = room(t);
@@ -237,7 +237,7 @@ static void check_room(struct thread *t)
 
 /* ---- instructions ---- */
 
-/* Two loads where the general way is a loop: this is done at every step. */
+/* Fetch code by two loads where the general way is a loop, as this is done at every step. */
 static bool fetch_within_page(u64 ip, u64 code[2])
 {
 	const u64 __user *from = (const u64 __user *)ip;
@@ -275,7 +275,7 @@ static bool step_fetch(u64 ip, struct branch_insn *insn)
 	return true;
 }
 
-/* The trap flag in flags that the program keeps in memory; their second byte holds it. */
+/* Set the trap flag in flags that the program keeps in memory, in their second byte. */
 static void patch_flags(u64 address, bool set)
 {
 	u8 __user *where = (u8 __user *)(address + 1);
@@ -288,7 +288,7 @@ static void patch_flags(u64 address, bool set)
 		copy_to_user_nofault(where, &want, 1);
 }
 
-/* What is known of a system call before it is executed only. */
+/* Note what is known of a system call only before it is executed. */
 static void before_syscall(struct thread *t, const struct pt_regs *regs)
 {
 	bool last = false;
@@ -324,7 +324,7 @@ static void before_syscall(struct thread *t, const struct pt_regs *regs)
 		step_put_note(t, ARCPROF_BRANCH_LAST);
 }
 
-/* Before the instruction at ip is executed; the others are regs. */
+/* Prepare for the instruction at ip; the other registers are in regs. */
 static void step_prepare(struct thread *t, struct pt_regs *regs, u64 ip)
 {
 	t->ip = ip;
@@ -346,7 +346,7 @@ static void step_count(struct thread *t)
 	t->nr_insns++;
 }
 
-/* The instruction at t->ip was executed, and led to ip. */
+/* Note that the instruction at t->ip was executed, and led to ip. */
 static void executed(struct thread *t, u64 ip, const struct pt_regs *regs)
 {
 	const struct branch_insn *in = &t->insn;
@@ -373,7 +373,7 @@ static void executed(struct thread *t, u64 ip, const struct pt_regs *regs)
 }
 
 /*
- * A system call was executed; t->ip is where the program went on.  Nothing but the call itself
+ * Note that a system call was executed; t->ip is where the program continued. Nothing but the call itself
  * left the flags in r11, unless the next instruction wrote the same value there.
  */
 static void after_syscall(struct thread *t, struct pt_regs *regs)
@@ -452,7 +452,7 @@ void thread_handler_hook(struct thread *t, struct pt_regs *regs)
 	step_prepare(t, regs, regs->ip);
 }
 
-/* A thread that was asleep in a system call, and was woken to do this, makes it again. */
+/* Return the first ip: a thread that was asleep in a system call, and was woken for this, makes it again. */
 static u64 first_ip(const struct pt_regs *regs)
 {
 	struct branch_insn insn;

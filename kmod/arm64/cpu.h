@@ -21,7 +21,7 @@ static inline bool cpu_has_clock(void)
 	return true;
 }
 
-/* Nanoseconds of one cycle, times 2^shift. */
+/* Return the nanoseconds of one cycle, times 2^shift. */
 static inline u64 cpu_clock_mult(unsigned int shift)
 {
 	/* 10^9 << 34 is what fits; frequencies are at least 10^6 */

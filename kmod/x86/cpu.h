@@ -25,7 +25,7 @@ static inline bool cpu_has_clock(void)
 	return tsc_khz;
 }
 
-/* Nanoseconds of one cycle, times 2^shift. */
+/* Return the nanoseconds of one cycle, times 2^shift. */
 static inline u64 cpu_clock_mult(unsigned int shift)
 {
 	return div64_u64((u64)NSEC_PER_MSEC << shift, tsc_khz);
