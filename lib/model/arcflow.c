@@ -22,13 +22,46 @@
 
 #include "base/mem.h"
 #include "model/arcflow.h"
+#include "model/branches.h"
 #include "model/profile.h"
+
+struct arcflow_frame {
+	uint32_t node;
+	uint32_t block;		/* the node of the block that ran in it last; 0: blocks have none */
+	uint32_t function;	/* consumer */
+	uint64_t ret;		/* where its caller goes on; 0 unknown */
+	bool handler;		/* entered by a signal */
+	bool bracket;		/* the method whose call is traced, in whatever code it runs */
+};
+
+struct arcflow_thread {
+	uint32_t root;		/* the thread's node */
+	uint32_t process, thread;	/* consumers */
+	struct arcflow_frame *stack;
+	size_t nr_stack, alloc_stack;
+	enum branch_kind last;	/* how the block before ended; BRANCH_STOP at first */
+	uint64_t last_end, last_to;
+};
+
+struct arcflow {
+	struct model *m;
+	struct names *names;
+	bool collapse_plt;		/* a linkage stub is part of its caller */
+	bool blocks;		/* each block of a function is a node below it, and above what it calls */
+	bool brackets;		/* pieces: what called them is not known, and not the same each time */
+	struct arcflow_thread *threads;
+	size_t nr_threads, alloc_threads;
+	struct map thread_of;	/* number of the trace -> index in threads */
+	struct flow_repairs repairs;
+	uint64_t nr_insns;
+};
 
 #define PROBES "java.lang.ArcProbe."	/* of the agent, at the ends of methods */
 
 enum { SEARCH_MAX = 8192 };	/* open functions looked at: a bound for hostile traces */
 
-void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, bool blocks)
+/* Prepare to build the tree of m anew; the strings of names are those of m. */
+static void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, bool blocks)
 {
 	unsigned int calls;
 
@@ -46,7 +79,7 @@ void arcflow_init(struct arcflow *a, struct names *names, bool collapse_plt, boo
 	model_begin(a->m);
 }
 
-void arcflow_release(struct arcflow *a)
+static void arcflow_release(struct arcflow *a)
 {
 	size_t i;
 
@@ -294,7 +327,7 @@ static void arcflow_charge(struct arcflow *a, struct arcflow_thread *t, const st
 	flow_base(f, node)[0] += b->b.nr_insns;
 }
 
-int arcflow_block(void *ctx, const struct block *b)
+static int arcflow_block(void *ctx, const struct block *b)
 {
 	struct arcflow *a = ctx;
 	struct arcflow_thread *t = arcflow_get_thread(a, b->thread);
@@ -365,7 +398,7 @@ static bool ended_in_probe(const struct arcflow *a, struct arcflow_thread *t)
 	       top(t)->function == a->m->own;
 }
 
-void arcflow_finish(struct arcflow *a)
+static void arcflow_finish(struct arcflow *a)
 {
 	size_t i;
 

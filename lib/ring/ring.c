@@ -43,12 +43,14 @@ void ring_close(struct ring *r)
 	r->fd = -1;
 }
 
-void ring_begin(struct ring *r)
+/* Look at what the kernel has written so far. */
+static void ring_begin(struct ring *r)
 {
 	r->head = load_acquire(&r->page->data_head);
 }
 
-const struct perf_event_header *ring_peek(struct ring *r)
+/* Return the next record, borrowed until ring_next(), or NULL. */
+static const struct perf_event_header *ring_peek(struct ring *r)
 {
 	const struct perf_event_header *h;
 	uint64_t at = r->tail & r->mask;
@@ -67,12 +69,13 @@ const struct perf_event_header *ring_peek(struct ring *r)
 	return (const struct perf_event_header *)r->bounce;
 }
 
-void ring_next(struct ring *r)
+static void ring_next(struct ring *r)
 {
 	r->tail += ((const struct perf_event_header *)(r->data + (r->tail & r->mask)))->size;
 }
 
-void ring_end(struct ring *r)
+/* Give the space of what was read back to the kernel. */
+static void ring_end(struct ring *r)
 {
 	store_release(&r->page->data_tail, r->tail);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ring.h - the consumer's end of one perf_event mmap ring (layout and memory order:
- * struct perf_event_mmap_page in include/uapi/linux/perf_event.h).
- *
- *	ring_begin(r);				what the kernel has written so far
- *	while ((h = ring_peek(r)))		borrowed until ring_next()
- *		... ring_next(r);
- *	ring_end(r);				gives the space back
+ * ring.h - the consumer's end of perf_event mmap rings (layout and memory order: struct
+ * perf_event_mmap_page in include/uapi/linux/perf_event.h), whose records merge_drain() hands out in the
+ * order of time; /dev/arcprof.
  */
 #ifndef RING_RING_H
 #define RING_RING_H
@@ -37,16 +33,11 @@ struct ring {
 int ring_open(struct ring *r, int fd, uint32_t cpu, size_t bytes);
 void ring_close(struct ring *r);
 
-void ring_begin(struct ring *r);
-const struct perf_event_header *ring_peek(struct ring *r);
-void ring_next(struct ring *r);
-void ring_end(struct ring *r);
-
 /* ---- /dev/arcprof, of the kernel module ---- */
 
 /*
- * A descriptor of the module that is loaded, if it has all these features (enum
- * arcprof_features).  Else -ENOENT, -EACCES, -EPROTO (another version), -ENOTSUP...; *e says what to do.
+ * Return a descriptor of the module that is loaded, if it has all these features (enum
+ * arcprof_features). Else -ENOENT, -EACCES, -EPROTO (another version), -ENOTSUP...; *e says what to do.
  */
 int device_open(unsigned int features, struct err *e);
 
@@ -60,7 +51,7 @@ int device_open(unsigned int features, struct err *e);
 typedef void (*merge_fn)(void *ctx, const struct ring *r, const struct perf_event_header *h,
 			 uint64_t time_ns);
 
-/* Gives fn all records not younger than until_ns; returns how many. */
+/* Give fn all records not younger than until_ns; returns how many. */
 size_t merge_drain(struct ring *rings, size_t nr_rings, uint64_t until_ns, merge_fn fn, void *ctx);
 
 #endif
