@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* term.c - asks the terminal, once, and starts the user's pager. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* arrivals.c - see vmlog.h. */
 #include "jvm/vmlog.h"
 
 void arrivals_begin(struct arrivals *a)

@@ -46,19 +46,23 @@ static struct cell growth(const struct sheet *s, const struct resident_sum *now,
 	return cell_i64(sheet_is_text(s) ? bytes / 1024 : bytes);
 }
 
-/* key: NULL of the sum. */
-static void part_row(struct sheet *s, const struct resident *r, const struct resident_sum *p, bool grows,
-		     const struct resident_sum *first, const char *key, const char *name)
+/* Print the row of a part, or of the sum: part is RESIDENT_NR_PARTS. */
+static void part_row(struct sheet *s, const struct resident *r, const struct resident *first, bool grows,
+		     size_t part)
 {
+	const bool is_sum = part == RESIDENT_NR_PARTS;
+	const struct resident_sum *p = is_sum ? &r->total : &r->parts[part];
+	const struct resident_sum *was = !first ? NULL : is_sum ? &first->total : &first->parts[part];
 	struct cell cells[] = {
 		memory_amount(s, p->rss), cell_real(memory_percent(p->rss, r->total.rss)),
-		growth(s, p, first), memory_amount(s, p->swap), memory_amount(s, p->usable),
-		memory_amount(s, p->mapped), cell_text(key ? key : ""), cell_text(name),
+		growth(s, p, was), memory_amount(s, p->swap), memory_amount(s, p->usable),
+		memory_amount(s, p->mapped), cell_text(is_sum ? "" : resident_keys[part]),
+		cell_text(is_sum ? "all" : resident_names[part]),
 	};
 
 	if (!grows)
 		memmove(&cells[2], &cells[3], sizeof(cells) - 3 * sizeof(cells[0]));
-	sheet_row(s, key ? NULL : "all", cells);
+	sheet_row(s, is_sum ? "all" : NULL, cells);
 }
 
 static int by_rss(const void *a, const void *b)
@@ -94,11 +98,11 @@ void memory_print_parts(struct sheet *s, const struct resident *r, bool grows, c
 		const struct resident_sum *was = first ? &first->parts[part] : NULL;
 
 		if (order[i]->mapped || order[i]->rss || (was && was->rss))
-			part_row(s, r, order[i], grows, was, resident_keys[part], resident_names[part]);
+			part_row(s, r, first, grows, part);
 	}
 	sheet_end_rows(s);
 	if (sheet_is_text(s))
-		part_row(s, r, &r->total, grows, first ? &first->total : NULL, NULL, "all");
+		part_row(s, r, first, grows, RESIDENT_NR_PARTS);
 }
 
 /* --- mappings --- */

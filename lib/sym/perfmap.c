@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* perfmap.c - parses lines of perf-PID.map; any of them may be nonsense. */
 #include "base/buf.h"
 #include "base/span.h"
 #include "sym/perfmap.h"

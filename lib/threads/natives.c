@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* natives.c - looks at each thread in /proc, and walks its stack if it waits; pictures of all threads. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wallpolls.c - the source "wall" where perf events and BPF are refused: finds in /proc the processes and
+ * threads to record, says of them what the kernel's records would, and has their slots filled at each look
+ * (wall/polls.h).
+ *
+ * Not seen are threads that live shorter than the time between two looks, and processes whose parent had
+ * ended by the time they were found.
+ */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
