@@ -58,14 +58,51 @@ load ../lib
 	! grep -E 'RWE' segments || false
 }
 
+# Each file that "make install prefix=/usr" makes, where there is a compiler for Java and one for manual pages.
+installed() {
+	local file title
+	cat <<-'END'
+		usr/bin/arcprof
+		usr/include/arcprof-trace.h
+		usr/include/arcprof.h
+		usr/lib/libarcprof-hookit.a
+		usr/lib/libarcprof-java.so
+		usr/lib/libarcprof.a
+		usr/lib/pkgconfig/arcprof-trace.pc
+		usr/lib/pkgconfig/arcprof.pc
+		usr/lib/python3/dist-packages/arcprof/_tables.py
+		usr/lib/systemd/system/arcprof-push.service
+		usr/lib/systemd/system/arcprof.service
+		usr/share/bash-completion/completions/arcprof
+		usr/share/doc/arcprof/CHANGELOG.md
+		usr/share/doc/arcprof/COPYING
+		usr/share/doc/arcprof/README.md
+		usr/share/doc/arcprof/examples/arcprof.default
+		usr/share/fish/vendor_completions.d/arcprof.fish
+		usr/share/java/arcprof.jar
+		usr/share/zsh/site-functions/_arcprof
+	END
+	for file in "$TOP"/share/python/arcprof/*.py; do
+		echo "usr/lib/python3/dist-packages/arcprof/${file##*/}"
+	done
+	for file in "$TOP"/Documentation/examples/*; do
+		echo "usr/share/doc/arcprof/examples/${file##*/}"
+	done
+	for file in "$TOP"/Documentation/arcprof*.adoc; do
+		title=$(sed -n '1s/^= //p' "$file")		# arcprof-trace(5)
+		title=${title%)}
+		echo "usr/share/man/man${title#*(}/${title%(*}.${title#*(}"
+	done
+}
+
 @test "install: all that belongs there, and nothing else" {
 	make -s -C "$TOP" install DESTDIR="$PWD/root" prefix=/usr >/dev/null
+	find root ! -type d -printf '%P\n' | LC_ALL=C sort >found
+	installed | LC_ALL=C sort >wanted
+	command -v asciidoctor >/dev/null || sed -i '\|/man/|d' wanted
+	command -v javac >/dev/null || sed -i '/java/d' wanted
+	diff wanted found
 	[ -x root/usr/bin/arcprof ]
-	[ -f root/usr/share/bash-completion/completions/arcprof ]
-	[ -f root/usr/share/zsh/site-functions/_arcprof ]
-	[ -f root/usr/share/fish/vendor_completions.d/arcprof.fish ]
-	[ -f root/usr/share/doc/arcprof/COPYING ]
-	[ -f root/usr/lib/libarcprof.a ]
 	grep -qx 'ExecStart=/usr/bin/arcprof record $ARCPROF_OPTIONS -o /var/lib/arcprof/' root/usr/lib/systemd/system/arcprof.service
 	grep -q '^ExecStart=/usr/bin/arcprof fleet push ' root/usr/lib/systemd/system/arcprof-push.service
 	[ -z "$(find root -name '*.wants')" ]		# they are not enabled
@@ -74,22 +111,28 @@ load ../lib
 		systemd-analyze verify --man=no root/usr/lib/systemd/system/*.service 2>&1 | tee said
 		[ ! -s said ]
 	fi
-	[ -f root/usr/include/arcprof.h ]
-	[ -f root/usr/include/arcprof-trace.h ]
-	[ -f root/usr/lib/pkgconfig/arcprof.pc ]
-	[ -f root/usr/lib/pkgconfig/arcprof-trace.pc ]
-	[ -f root/usr/share/doc/arcprof/examples/thread-time.c ]
-	[ -f root/usr/lib/python3/dist-packages/arcprof/__init__.py ]
 	PYTHONPATH=root/usr/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 python3 -c "import arcprof; arcprof.Trace('$TOP/t/data/mixed/trace').metrics"
-	if command -v asciidoctor >/dev/null; then
-		for c in $(arcprof --dump commands); do
-			[ -f "root/usr/share/man/man1/arcprof-$c.1" ]
-		done
-	fi
 	mkdir -p root/var/cache/arcprof root/var/cache/arcprof-agent
 	touch root/var/cache/arcprof/kept root/var/cache/arcprof-agent/placed
 	make -s -C "$TOP" uninstall DESTDIR="$PWD/root" prefix=/usr >/dev/null
-	[ -z "$(find root -type f)" ]
+	[ -z "$(find root ! -type d)" ]
+}
+
+@test "install: the examples compile with what is installed, and run" {
+	local example flags
+	skip_unless_command pkg-config
+	make -s -C "$TOP" install DESTDIR="$PWD/root" prefix=/usr STRIP= MAN_PAGES= >/dev/null
+	flags=$(PKG_CONFIG_PATH=$PWD/root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$PWD/root \
+		PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config --cflags --libs arcprof)
+	cd root/usr/share/doc/arcprof/examples
+	for example in *.c; do
+		# shellcheck disable=SC2086	# words
+		gcc -Wall -Wextra -Werror -Wno-unused-parameter -pthread -o example "$example" $flags
+		./example
+	done
+	command -v javac >/dev/null || return 0
+	javac -cp ../../../java/arcprof.jar ThreadTimeExample.java
+	java -cp ../../../java/arcprof.jar:. -Djava.library.path=../../../../lib ThreadTimeExample | grep -E '[0-9] ms'
 }
 
 @test "install: the binary is stripped, and nothing that is built already is built again as another user" {
