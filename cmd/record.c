@@ -104,6 +104,8 @@ static const struct opt when_table[] = {
 		"record only the first part of each period, as in 50ms/1s"),
 	OPT_STR(0, "max-cpu", struct record_opts, max_cpu, "percent[:time]", NULL,
 		"sample more rarely while the recorder takes more of a CPU than this, such as 1% (of a minute)"),
+	OPT_LEAST(OPT_TYPE_SIZE, 8 << 20, 0, "max-memory", struct record_opts, sampling.c.cost.memory_bytes, "bytes",
+		  NULL, "with --segment, drop names and rules while the recorder has more memory than this"),
 	OPT_END
 };
 
@@ -443,16 +445,28 @@ static void on_cost(const struct cost_told *t)
 		log_info("takes %.2f %% of a CPU: samples are taken at the whole rate again", t->percent);
 }
 
+static void on_memory(uint64_t bytes)
+{
+	log_warn("takes %.1f MiB, more than --max-memory, and has nothing left to drop", bytes / 1048576.0);
+}
+
 static int prepare_cost(struct sampling *s, const struct record_opts *o, struct err *e)
 {
+	enum { STACKS = 8 };		/* their share of the memory */
 	static const uint64_t minute_ns = 60000000000;
 	struct condition w;
 
+	if (s->c.cost.memory_bytes && !s->c.segment.length_ns)
+		return err_set(e, EINVAL, "--max-memory needs --segment, as what is dropped must be in a trace that is complete");
+	s->c.cost.is_beyond = on_memory;
+	s->c.trace.epoch_bytes = s->c.cost.memory_bytes / STACKS;
 	if (!o->max_cpu)
 		return 0;
 	if (condition_parse_cpu(o->max_cpu, minute_ns, &w, e))
 		return err_wrap(e, "--max-cpu");
-	s->c.cost = (struct cost_opts){ w.limit, w.span_ns, on_cost };
+	s->c.cost.limit_ns = w.limit;
+	s->c.cost.span_ns = w.span_ns;
+	s->c.cost.told = on_cost;
 	return 0;
 }
 

@@ -231,6 +231,11 @@ void jvm_server_poll(struct jvm_server *s);
  */
 void jvm_server_drain(struct jvm_server *s, bool all);
 /*
+ * Unmap the pages of all JVMs' rings, which come back when they are read next: they are those JVMs' memory,
+ * and are to count as ours only while we need them.
+ */
+void jvm_server_unmap_pages(struct jvm_server *s);
+/*
  * Have agents report open waits for locks, as of now_ns, before the last drain. Takes some ms, a second with
  * JVMs that do not answer, or as much of it as patience_ns() allows. Returns how many did not answer.
  */

@@ -4,6 +4,7 @@
  * that.
  */
 #include <poll.h>
+#include <sys/mman.h>
 
 #include "base/atomic.h"
 #include "base/clock.h"
@@ -26,6 +27,15 @@ const struct memory_table *jvm_memory_table(const struct jvm *j)
 struct waiting_table *jvm_waiting_table(const struct jvm *j)
 {
 	return table_of(j, INJECT_WAITS, sizeof(struct memory_table) + sizeof(struct waiting_table));
+}
+
+void jvm_server_unmap_pages(struct jvm_server *s)
+{
+	struct jvm *j;
+
+	for (j = s->jvms; j; j = j->next)
+		if (j->ctl)
+			madvise(j->ctl, s->area_bytes, MADV_DONTNEED);
 }
 
 /* Return whether it has not reported all open waits, and will. */

@@ -71,6 +71,7 @@ struct trace_writer {
 	struct carry *carry;		/* NULL: this is the only file */
 	struct trace_writer_opts opts;
 	bool passing;			/* what is written is of this file alone */
+	bool drops_symbols;		/* at the next file */
 	/* what the counts below had reached at the end of previous files */
 	struct {
 		uint64_t nr_bytes, nr_lost, nr_lost_samples, nr_lost_sched;
@@ -326,6 +327,11 @@ void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, b
 size_t trace_writer_nr_unnamed(const struct trace_writer *w)
 {
 	return w->nr_untold;
+}
+
+void trace_writer_drop_symbols(struct trace_writer *w)
+{
+	w->drops_symbols = true;
 }
 
 void trace_writer_note(struct trace_writer *w, const struct frame *f)
@@ -730,8 +736,9 @@ int trace_writer_next(struct trace_writer *w, const char *path, bool *opened, st
 		err_set(&why, -opening, "%s: %s", path, w->out.error_msg);
 	*opened = !opening;
 	w->closed = false;
-	if (carry_next(w->carry, w->nr_addrs > ADDRESSES_MAX))
+	if (carry_next(w->carry, w->drops_symbols || w->nr_addrs > ADDRESSES_MAX))
 		forget_addresses(w);
+	w->drops_symbols = false;
 	if (!opening)
 		return r;
 	outfile_release(&w->out);

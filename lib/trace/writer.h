@@ -79,6 +79,8 @@ void trace_writer_forget_modules(struct trace_writer *w, const struct map *modul
 void trace_writer_named(struct trace_writer *w, uint32_t module, uint64_t off, bool kernel, uint64_t sym_off);
 /* Return how many addresses trace_writer_each_address() has not reported. */
 size_t trace_writer_nr_unnamed(const struct trace_writer *w);
+/* Forget what symbols and lines stand for when the next file begins, as if they took too much memory. */
+void trace_writer_drop_symbols(struct trace_writer *w);
 /* Frees w instead; what was not committed is gone. */
 void trace_writer_discard(struct trace_writer *w);
 int trace_writer_flush(struct trace_writer *w);

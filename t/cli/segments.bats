@@ -336,6 +336,21 @@ mine" ]
 	[[ $stderr == *"busy: another recording writes there"* ]]
 }
 
+@test "record --max-memory: beyond it names go with the trace in hand, and come back; what is left is said" {
+	skip_unless_perf
+	arcprof record --segment 60s --max-memory 8M -d 5 -o dir -- sh -c 'while :; do :; done' 2>said || [ $? -eq 143 ]
+	cat said
+	grep -qE '^arcprof record: warning: takes [0-9.]+ MiB, more than --max-memory, and has nothing left to drop$' said
+	[ "$(find dir -name '*.arc' | wc -l)" -ge 2 ]
+	for f in dir/*.arc; do
+		check_trace "$f"
+		! arcprof report --xprof "$f" | grep -F '[unknown' || return 1
+	done
+	run_arcprof record --max-memory 100M -- true
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"--max-memory needs --segment"* ]]
+}
+
 @test "record --segment: what it cannot be combined with is one clear line" {
 	local o
 	for o in '--max-size 1M' '--keep 3' '--keep many'; do

@@ -197,6 +197,29 @@ TEST(carry_each_file_has_the_names_of_its_samples_once)
 		buf_release(&f.bytes[i]);
 }
 
+TEST(carry_symbols_that_are_dropped_are_asked_for_again)
+{
+	struct files f = { .nr = 0 };
+	struct trace_writer *w = create(&f);
+	struct err e;
+	size_t i;
+
+	write_names(w, 1);
+	for (i = 0; i < 3; i++) {
+		write_sample(w, 1);
+		CHECK_U64(trace_writer_nr_unnamed(w), i != 2);
+		trace_writer_each_address(w, name, w);
+		if (i == 0)	/* for the next file, and no longer */
+			trace_writer_drop_symbols(w);
+		next(w);
+	}
+	CHECK_U64(trace_writer_close(w, &e), 0);
+	for (i = 0; i < 3; i++)
+		CHECK_U64(read_file(&f, i).nr_symbols, 1);
+	for (i = 0; i < f.nr; i++)
+		buf_release(&f.bytes[i]);
+}
+
 static void drop(void *ctx, const void *record, size_t len)
 {
 }

@@ -23,6 +23,18 @@ TEST(cost_halves_the_rate_and_doubles_it_again)
 	CHECK_U64(cost_lowered(0, 0, S / 100), 0);
 }
 
+TEST(cost_drops_more_the_nearer_its_memory_is_to_the_limit)
+{
+	const uint64_t limit = 80 << 20;
+
+	CHECK_U64(cost_to_drop(0, limit), COST_DROP_NOTHING);
+	CHECK_U64(cost_to_drop(50 << 20, limit), COST_DROP_NOTHING);
+	CHECK_U64(cost_to_drop((50 << 20) + 1, limit), COST_DROP_TABLES);
+	CHECK_U64(cost_to_drop(70 << 20, limit), COST_DROP_TABLES);
+	CHECK_U64(cost_to_drop((70 << 20) + 1, limit), COST_DROP_ALL);
+	CHECK_U64(cost_to_drop(UINT64_MAX, limit), COST_DROP_ALL);
+}
+
 TEST(cost_limits_are_shares_of_a_cpu)
 {
 	struct err e = { 0 };

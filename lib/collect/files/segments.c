@@ -370,6 +370,12 @@ void segments_turn(struct collect *c, uint64_t now_ns)
 	}
 }
 
+void segments_end_early(struct collect *c, uint64_t now_ns)
+{
+	if (c->segments && c->segments->next_ns)
+		c->segments->next_ns = MIN(c->segments->next_ns, now_ns);
+}
+
 uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns)
 {
 	uint64_t next = c->segments && !c->segments->error ? c->segments->next_ns : 0;

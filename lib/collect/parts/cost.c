@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* cost.c - measures what the recorder itself takes, and lowers rates to keep a limit (cost.h). */
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
+#include "collect/files/segments.h"
 #include "collect/parts/cost.h"
 
 enum { SECOND_NS = 1000000000 };
@@ -24,6 +26,9 @@ struct cost {
 	bool is_left;				/* told that it takes too much */
 	uint32_t lowered;
 	struct ev_rate *rates;			/* [collect_nr_events()]: those that were asked for */
+	uint64_t weighed_ns;		/* when memory was looked at */
+	uint64_t drop_ns, wait_ns;	/* when all may be dropped again, and how long that takes */
+	bool is_beyond;				/* told that nothing is left to drop */
 };
 
 static uint64_t cpu_ns(void)
@@ -129,6 +134,64 @@ static void cost_hold(struct collect *c, struct cost *x, uint64_t ns)
 		x->is_left = false;
 }
 
+/* ---- memory ---- */
+
+enum cost_drop cost_to_drop(uint64_t bytes, uint64_t limit_bytes)
+{
+	/* names that are dropped are read again, so all is dropped only when the limit is near */
+	if (bytes > limit_bytes / 8 * 7)
+		return COST_DROP_ALL;
+	return bytes > limit_bytes / 8 * 5 ? COST_DROP_TABLES : COST_DROP_NOTHING;
+}
+
+/*
+ * Return whether there may have been something to drop: what was dropped lately has not come back yet, and
+ * where that does not help it is done ever more rarely, as names are read again each time.
+ */
+static bool cost_drop_all(struct collect *c, struct cost *x, uint64_t now_ns)
+{
+	static const uint64_t least_ns = 10000000000, most_ns = 600000000000;
+
+	if (now_ns < x->drop_ns)
+		return false;
+	x->wait_ns = MAX(MIN(2 * x->wait_ns, most_ns), least_ns);
+	x->drop_ns = now_ns + x->wait_ns;
+	modules_trim(&c->modules, 0);
+	trace_writer_drop_symbols(c->w);
+	segments_end_early(c, now_ns);
+	return true;
+}
+
+static void cost_hold_memory(struct collect *c, struct cost *x, uint64_t now_ns)
+{
+	static const uint64_t every_ns = 2000000000;
+	const uint64_t limit = c->o->cost.memory_bytes;
+	enum cost_drop drop;
+	bool dropped = false;
+
+	if (!limit || now_ns < x->weighed_ns + every_ns)
+		return;
+	x->weighed_ns = now_ns;
+	if (c->jvm)
+		jvm_server_unmap_pages(c->jvm);
+	drop = cost_to_drop(resident_bytes(), limit);
+	if (drop == COST_DROP_NOTHING) {
+		x->is_beyond = false;
+		x->wait_ns = 0;
+		return;
+	}
+	if (drop == COST_DROP_ALL)
+		dropped = cost_drop_all(c, x, now_ns);
+	else
+		modules_trim(&c->modules, limit / 8);
+	malloc_trim(0);
+	if (!dropped && !x->is_beyond && resident_bytes() > limit) {
+		x->is_beyond = true;
+		if (c->o->cost.is_beyond)
+			c->o->cost.is_beyond(resident_bytes());
+	}
+}
+
 /* ---- the recording ---- */
 
 static void cost_begins(struct collect *c, uint64_t time_ns)
@@ -144,6 +207,8 @@ static void turn(struct collect *c, uint64_t now_ns)
 	struct cost *x = c->own[PART_cost];
 	uint64_t cpu, ns;
 
+	if (x)
+		cost_hold_memory(c, x, now_ns);
 	if (!x || !c->o->cost.limit_ns || c->paused || now_ns < x->looked_ns + c->o->cost.span_ns)
 		return;
 	cpu = cpu_ns();
