@@ -22,7 +22,7 @@
 #include "reuse.h"
 
 enum { NORMALIZE_DEFAULT, OF_DEFAULT = 0 };
-/* These are in the order of enum by_word. */
+/* in the order of by_word[] in normalization() */
 static const char *const normalizations[] = { "default", "size", "total", "none", NULL };
 static const char *const directions[] = { "any", "up", "down", NULL };	/* enum choice_direction */
 static const char *const ofs[] = { "default", "base", "cum", NULL };
@@ -77,7 +77,7 @@ static void diff_join_opts(struct opt_join *j)
 	report_join_filters(j, at);
 }
 
-/* One run, on its way into the comparison. */
+/* a run while it is added */
 struct input {
 	struct trace_reader *t;
 	struct origin origin;
@@ -144,7 +144,7 @@ static bool counts_work(const char *per)
 	return per && strcmp(per, "second") != 0 && strcmp(per, "call") != 0;
 }
 
-/* The sum of another metric of the recording. */
+/* Set *work to the total of another metric of the recording. */
 static int sum_metric(const char *path, const char *metric, double *work, struct err *e)
 {
 	char *name = (char *)metric;
@@ -164,7 +164,7 @@ static int sum_metric(const char *path, const char *metric, double *work, struct
 	return r;
 }
 
-/* Marks and phases of that name: each is an operation, whether a sample was taken in it or not. */
+/* Set *work to the number of marks and phases with that name: each is an operation, even without a sample. */
 static int count_marks(const char *path, const char *name, double *work, struct err *e)
 {
 	const struct events_opts eo = { .kinds = 1u << EVENT_MARK | 1u << EVENT_PHASE };
@@ -237,7 +237,10 @@ int diff_add_run(struct diff *d, unsigned int side, const char *path, const stru
 	return r ? err_wrap(e, "%s", path) : 0;
 }
 
-/* The runs of one side: one file, or several with commas between; *paths is what their names point into. */
+/*
+ * Add the runs of one side: one file, or several separated by commas. paths is cut at commas, and the names
+ * of runs point into it.
+ */
 static int add_side(struct diff *d, unsigned int side, char *paths, const struct report_request *q,
 		    struct err *e)
 {
@@ -271,7 +274,7 @@ static bool all_have_durations(const struct diff *d)
 	return true;
 }
 
-/* 0, or EXIT_USAGE when it has said what cannot be. */
+/* Check that all runs can be normalised so. Returns 0 or, after a message, the exit status. */
 static int check_normalization(const struct diff *d, int normalize)
 {
 	size_t i;
@@ -314,7 +317,7 @@ static bool *changed_functions(const struct diff *d, int normalize)
 	return NULL;
 }
 
-/* Print all functions, contexts and stanzas of it. */
+/* Print the page of --format html, which has all functions, contexts and stanzas. */
 static int print_page(const struct diff *d, int normalize)
 {
 	struct page_difference p = { d, normalize, NULL };
@@ -377,7 +380,7 @@ static int diff_print_result(const struct diff_opts *o, double at_least, struct 
 	return status;
 }
 
-/* "5%" or "5": a part of 1; false: it is neither. */
+/* Parse "5%" or "5" as a part of 1; return false for other text. */
 static bool parse_percent(const char *text, double *part)
 {
 	char *end;
@@ -391,7 +394,7 @@ static bool parse_percent(const char *text, double *part)
 	return !*end || !strcmp(end, "%");
 }
 
-/* One operand is enough with --baseline. */
+/* Compare the traces of both operands, or of one with --baseline. */
 static int compare_traces(const struct diff_opts *o, const struct report_request *q, char **operands,
 			  bool *changed)
 {

@@ -15,7 +15,7 @@ struct choice_opts {
 	uint64_t limit;		/* rows, or stanzas; 0: all */
 	int sort;		/* enum choice_sort: the largest first; contexts stay below their callers */
 	double at_least;	/* part of A's value: rows that changed by less have not changed */
-	int direction;		/* enum choice_direction: nor have those that changed in the other */
+	int direction;		/* enum choice_direction: rows that changed in the other have not changed */
 };
 
 struct choice {
@@ -27,8 +27,8 @@ struct choice {
 };
 
 /*
- * Takes back changes that are not wanted, and puts the rows in order: those of a stanza stay together,
- * self between parents and children.
+ * Choose the rows to show and sort x: rows of a stanza stay together, self between parents and children.
+ * Rows whose change is too small, or in the wrong direction, are no longer marked as changed.
  */
 void choice_init(struct choice *p, struct diff_rows *x, const struct choice_opts *o);
 void choice_release(struct choice *p);
@@ -37,7 +37,7 @@ void choice_release(struct choice *p);
 bool choice_begins(const struct choice *p, size_t row);
 /* Return how many functions or contexts changed. */
 size_t choice_nr_changed(const struct diff_rows *x);
-/* delta as a part of the value of side A; INFINITY: that has nothing. */
+/* Return delta as a part of the value of side A, INFINITY if that is 0. */
 double choice_change(const struct diff_row *row);
 /*
  * Return how a changed method's code of the last compiler changed, on which the verdict is based, if that is

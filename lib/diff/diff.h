@@ -31,9 +31,9 @@ enum diff_normalize {
 
 /* what the caller knows about a run */
 struct diff_about {
-	const char *path;	/* 0: not known */
+	const char *path;	/* borrowed until diff_release() */
 	uint64_t duration_ns;	/* 0: not known */
-	uint64_t recorded_ns;	/* units of work that the run did; 0: not known */
+	uint64_t recorded_ns;	/* how long of it the metric was on */
 	double work;		/* how many units of it the run did; 0: not known */
 	uint64_t lost;
 	uint64_t nr_left_out;	/* samples, by a filter */
@@ -48,7 +48,7 @@ struct diff_sample {
 	double weight;
 };
 
-/* Samples of consecutive stretches of a run are compared: how many there are. */
+/* A run is cut into so many blocks of time, whose samples are compared. */
 #define DIFF_NR_BLOCKS 64
 
 struct diff_run {
@@ -96,24 +96,23 @@ struct diff {
 	/* [side][consumer]: n of it, and of that what was inlined; kinds must be read */
 	uint64_t *code_n[DIFF_NR_SIDES], *inlined_n[DIFF_NR_SIDES];
 	size_t nr_code;
-	uint32_t *was;		/* [consumer]: strtab id of its name on side A; 0: it is the same */
+	uint32_t *was;		/* [consumer]: strtab id of its name on side A; 0: the same as on B */
 };
 
-/* same: what is of a consumer's identity; NULL: names alone. */
+/* same: what makes two consumers the same; NULL: their names alone. */
 void diff_init(struct diff *d, const char *metric, const struct same_opts *same);
 void diff_release(struct diff *d);
 
 /*
- * A run more. -EINVAL: it does not have the metric, or another one with that name is exact where this is
- * sampled.
+ * Add a run. -EINVAL: it does not have the metric, or the metric is exact in one run and sampled in another.
  */
 int diff_add(struct diff *d, unsigned int side, const struct model *m, const struct diff_about *about,
 	     struct err *e);
 
-/* After the last run; both sides have one. Matches what was renamed or moved. */
+/* Match what was renamed or moved, after the last run. Both sides must have one. */
 void diff_finish(struct diff *d);
 
-/* The sum of a side's runs, and their number of recorded seconds; 0: not known of one of them. */
+/* Return the total of all runs of a side. */
 uint64_t diff_side_total(const struct diff *d, unsigned int side);
 
 #endif

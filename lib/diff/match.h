@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * match.h - consumers that only one side has, and that are the same all the same:
+ * match.h - match consumers that only one side has, but that are the same:
  *
  *	a program that is called otherwise, and its main thread: the only ones without their like
  *	functions that moved to another module, Java methods whose package changed: by their name
@@ -16,8 +16,8 @@
 #include "diff/diff.h"
 
 /*
- * After union_finish(): replaces what is matched by what it is called on side B, and fills d->was. False:
- * there is nothing to match; else where[] says to which node each went.
+ * Give matched consumers their name on side B, and fill d->was. Call it after union_finish(). Returns false
+ * if there is nothing to match; else where[] holds the new node of each.
  */
 bool match_consumers(struct diff *d, uint32_t *where);
 

@@ -10,9 +10,9 @@
 #include "diff/diff.h"
 
 /*
- * Fills diff_run.size, in units of the metric: the mean of side A's runs is that of their totals, so that a
- * value over it is a share of A's total. Where too little is on both sides to judge by, it is the run's own
- * total. Values of all runs must be laid out.
+ * Fill diff_run.size of all runs, in units of the metric. Its mean over side A's runs is that of their
+ * totals, so that a value divided by it is a share of A's total. If too little is on both sides to judge by,
+ * it is the run's own total. The runs' base and cum must be complete.
  */
 void size_find(struct diff *d);
 
