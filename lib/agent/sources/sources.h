@@ -45,9 +45,9 @@ struct memory_regs;
 bool sources_sample_native(const struct memory_regs *at, enum jvm_source source, uint64_t value,
 			   uint32_t leaf, uint32_t id);
 
-/* alloc.c: have the VM collect all garbage, which takes as long as that does; false: it did not. */
-bool alloc_collect(void);
 /* alloc.c: have the VM collect all garbage, and wait for it; return false if it did not. */
+bool alloc_collect(void);
+/* memory.c: begin and end samples of waits for native locks, which arcprof's preloaded library tells of. */
 void memory_waits_on(void);
 void memory_waits_off(void);
 
@@ -55,20 +55,20 @@ void memory_waits_off(void);
 
 void allocated_on(void);
 void allocated_off(void);
-/* Tell of all threads, if that is on; a VM that counts nothing tells nothing. */
+/* Report all threads, if that is on and the VM counts. */
 void allocated_tell(void);
 void allocated_vm_ends(void);
-/* The calling thread ends, if it is a JavaThread: it is still known to vm.h. */
+/* Report the calling thread, which ends, if it is a JavaThread: vm.h must still know it. */
 void allocated_thread_ends(uintptr_t thread);
 
 /* ---- tallies.c: what the VM counts of itself, in its performance data ---- */
 
-/* Tell those of what the recorder asks for now. The VM is up. */
+/* Report the counts that the recorder asks for now. The VM must be up. */
 void tallies_tell(void);
 
 /* ---- timers.c: samples by timers on threads' CPU time, where perf events are forbidden ---- */
 
-/* Every thread there is gets a timer; call timers_live() as soon as the VM is up, for those that come. */
+/* Give every thread a timer. Call timers_live() as soon as the VM is up, for threads that start later. */
 void timers_on(uint64_t period_ns);
 void timers_off(void);
 void timers_live(JNIEnv *env);
@@ -82,11 +82,11 @@ uint32_t timers_nr_periods(const siginfo_t *si);
 
 struct link_go;
 
-/* go->wall: its descriptors are closed. False: they cannot be used. */
+/* Begin with the descriptors of go->wall, which are closed. Returns false if they cannot be used. */
 bool wall_on(const struct link_go *go);
-/* The VM is up; if it is on, threads are looked at from here on. */
+/* Begin to walk threads, if that is on. The VM must be up. */
 void wall_live(JNIEnv *env);
-/* Returns when none is looked at any more; false: one still is, after a long time. */
+/* Stop, and wait until no thread is being walked; return false if one still is after a long time. */
 bool wall_off(void);
 
 #endif
