@@ -40,7 +40,7 @@ static inline bool chance_is_too_few(uint64_t total, uint64_t sampled, uint64_t 
 	return weight && !chance_explains((double)total - (double)sampled, total, (double)weight, 3);
 }
 
-/* Return whether so much is missing that it is worth a line: more than chance explains, and more than 3 %. */
+/* Return whether more than 3 % is missing, and more than chance explains. */
 static inline bool chance_is_short(uint64_t total, uint64_t sampled, uint64_t weight)
 {
 	return (double)sampled < (double)total * .97 && chance_is_too_few(total, sampled, weight);

@@ -44,8 +44,7 @@ double dist_chi2_at(double z, double df);
 void dist_fdr(const double *p, double *q, size_t nr);
 
 /*
- * What a few counts say about the truth behind them: intervals that contain it in 19 of 20
- * cases.
+ * An interval that contains the true value behind a few counts in 19 of 20 cases.
  *
  * Source: E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
  * Journal of the American Statistical Association 22, 1927.  R. G. Newcombe, "Two-sided confidence

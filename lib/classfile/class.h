@@ -59,7 +59,7 @@ struct classfile_text pool_ref_type(const struct pool *p, uint32_t idx);
 /* Return the Class of a field or method, or 0 if it is none, or has no class. */
 uint32_t pool_ref_class(const struct pool *p, uint32_t idx);
 
-/* Adds a constant; 0 when the pool is full. */
+/* Add a constant and return its index, 0 when the pool is full. */
 uint32_t pool_add_utf8(struct pool *p, const char *s, size_t len);
 uint32_t pool_add_class(struct pool *p, const char *name, size_t len);
 uint32_t pool_add_integer(struct pool *p, int32_t v);
@@ -69,12 +69,8 @@ bool text_is(struct classfile_text t, const char *s);
 size_t text_len(const char *s);
 
 /*
- * What annotations of a method say that matters to probes.
- */
-
-/*
- * attr: contents of a RuntimeVisibleAnnotations. True for @IntrinsicCandidate (JDK 16) and
- * @HotSpotIntrinsicCandidate (JDK 9), unless it comes after one with elements that are no constants.
+ * Return whether attr, the contents of a RuntimeVisibleAnnotations, has @IntrinsicCandidate (JDK 16) or
+ * @HotSpotIntrinsicCandidate (JDK 9). One after an annotation whose elements are no constants is not found.
  */
 bool annotations_have_intrinsic(const struct pool *p, struct reader attr);
 

@@ -41,11 +41,11 @@ int import_refuse(const char *data, size_t len, struct err *e);
 
 struct packing;
 
-/* How the data is compressed, by its beginning; NULL: not in a way that has a name here. */
+/* Return how the data is compressed, by its beginning; NULL: not in a known way. */
 const struct packing *packing_of(const char *data, size_t len);
 /*
- * Appends what is compressed in the data to *out, and a 0 byte that does not count. -EFBIG: that is more than
- * limit bytes, of which out has as many; -EINVAL: truncated, after what could be decompressed, or damaged;
+ * Append the decompressed data to *out, and a 0 byte that does not count. -EFBIG: it is longer than limit,
+ * and out has limit bytes of it; -EINVAL: it is truncated, and out has its beginning, or damaged;
  * -EOPNOTSUPP: arcprof does not decompress this, and *e says what does.
  */
 int unpack(const struct packing *p, const char *data, size_t len, size_t limit, struct buf *out,
@@ -53,9 +53,9 @@ int unpack(const struct packing *p, const char *data, size_t len, size_t limit, 
 
 /* ---- perf/read_folder.c: a folder that "perf record" wrote, as a perf.data file ---- */
 
-/* Whether the folder has a file that could be it. */
+/* Return whether the folder has a file "data". */
 bool perf_folder_is(const char *path);
-/* Appends a perf.data file with all records of the folder. -EINVAL: damaged; or -errno. */
+/* Append a perf.data file with all records of the folder to *b. -EINVAL: damaged; or -errno. */
 int perf_folder_read(const char *path, struct buf *b, struct err *e);
 
 #endif

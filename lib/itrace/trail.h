@@ -52,10 +52,7 @@ int trail_passed(const struct trail *t, uint64_t pc, bool hit);
 /* Return whether a breakpoint is at its beginning, so that it has to be passed over. */
 bool trail_begins_at_stop(const struct trail *t);
 
-/*
- * Which code of a process cannot change while it runs: what is mapped from a file and cannot be
- * written.
- */
+/* ranges of processes' code that cannot change while they run: mapped from a file, and not writable */
 struct steady {
 	struct steady_range {
 		int pid;		/* 0: free */
@@ -65,16 +62,16 @@ struct steady {
 	size_t last;			/* the one that was asked for last */
 };
 
-/* Text of /proc/PID/maps: what was known of the process before is forgotten. */
+/* Replace what is known of the process by text, its /proc/PID/maps. */
 void steady_maps(struct steady *s, int pid, const char *text);
 void steady_forget(struct steady *s, int pid);
-/* Bytes of it from addr on; 0: not such code. */
+/* Return how many bytes from addr on are in one range, 0 if addr is in none. */
 uint64_t steady_bytes(struct steady *s, int pid, uint64_t addr);
 
 /*
- * Stretches from a load-exclusive to its store-exclusive (arm64).  A trap between
- * the two clears the monitor, the store fails, and the program tries again for ever: they are
- * run at one go, to a breakpoint behind the store or where a branch leaves them.
+ * Stretches from a load-exclusive to its store-exclusive (arm64). A trap between the two clears the monitor:
+ * the store fails, and the program tries again for ever. So a stretch is run without a stop, to breakpoints
+ * behind the store and where branches leave it.
  */
 
 enum { EXCLUSIVE_MAX = 16, EXCLUSIVE_STOPS = 4 };	/* instructions of a stretch; its exits */

@@ -41,19 +41,15 @@ struct journal_part {
 	size_t len;
 };
 
-/* 1, 0 at the end, or -EILSEQ: what is there is no chunk, and nothing after it can be read. */
+/* Read the next chunk: 1, 0 at the end, or -EILSEQ: it is no chunk, and nothing after it can be read. */
 int journal_next(struct journal *j, struct journal_part *p, struct err *e);
 
-/*
- * What the chunks of a journal stand for (journal.h): what is compressed as it was, and items as
- * the records that a ring had. Hostile input: journal_read.c is the only one that asks.
- */
-
+/* Unpacks chunks (journal.h): decompresses data, and makes records of items. The input may be hostile. */
 struct unpack;
 
 struct unpack *unpack_new(void);
 void unpack_free(struct unpack *u);
-/* Nothing refers to what was before. */
+/* Forget all data: later chunks do not refer to it. */
 void unpack_forget(struct unpack *u);
 
 struct unpacked {
@@ -61,7 +57,7 @@ struct unpacked {
 	size_t len;
 };
 
-/* Keeps the data of a chunk that is not compressed, for those behind it to refer to. */
+/* Keep the data of a chunk that is not compressed, for later ones to refer to. */
 void unpack_keep(struct unpack *u, const void *data, size_t len);
 /* Return false if the data is not what journal.h describes, or too much for a chunk of len bytes. */
 bool unpack_lz(struct unpack *u, const void *data, size_t len, struct unpacked *out);

@@ -43,7 +43,7 @@ int page_difference_print(const struct page_difference *p, FILE *out, struct err
 
 /* The data before they are compressed; data.c. */
 void page_difference_data(const struct page_difference *p, struct buf *out);
-/* Of metric m, a run or its n, in a context: its base. */
+/* Return the base of a context. Metrics are the values of all runs, and then the n of all runs. */
 uint64_t page_difference_value(const struct page_difference *p, uint32_t node, unsigned int m);
 void page_difference_metric(const struct page_difference *p, unsigned int m, struct json *j);
 /* "difference", "sources" and "head" of the description. */

@@ -365,7 +365,7 @@ static int connect_holder(const char *dir, struct err *e)
 	return err_errno(e, "%s", a.sun_path);
 }
 
-/* Start the process under a lock, so that two commands do not start two. */
+/* Start the holder under a lock, so that two commands do not start two. */
 static int start_holder(const char *dir, struct err *e)
 {
 	struct sockaddr_un a;

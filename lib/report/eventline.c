@@ -78,7 +78,7 @@ static void eventline_put_row(const struct line *l, uint32_t kind, FILE *out)
 	struct buf b = BUF_INIT;
 	size_t i;
 
-	/* What lasts, but for a time that nobody measured, is drawn as what happens. */
+	/* events whose duration nobody measured are drawn as if they had none */
 	for (i = 0; i < l->nr_columns && !row->nr_timed; i++)
 		most = MAX(most, row->column[i]);
 	if (row->nr_timed)

@@ -19,7 +19,7 @@ static double memory_percent(uint64_t part, uint64_t all)
 	return all ? 100. * part / all : NAN;
 }
 
-/* With what stands between, such as the growth since the first reading. */
+/* Columns of a part of memory; the arguments are further ones, such as the growth since the first reading. */
 #define PART_COLUMNS(...)                                                  \
 	{ .key = "resident", .head = "Resident", .width = 12 },            \
 	{ .key = "percent", .head = "%", .width = 6, .decimals = 2 },      \

@@ -58,18 +58,14 @@ bool kallsyms_is_sound(const struct cache_entry *e);
 int kallsyms_cached(const struct cache_entry *e, uint64_t addr, struct ksym *s);
 
 /*
- * One kernel address at a time, named by the kernel itself: by a BPF program that
- * formats it as %pS; and the address of a function whose name is known.
- *
- * /proc/kallsyms takes the kernel 40 ms to print, a question about one address a microsecond, and
- * only a few hundred functions are hit.  The answer covers the modules that are loaded at the time,
- * as the file does.
+ * A BPF program that has the kernel name single addresses, by formatting them as %pS, and find functions by
+ * name. The kernel needs a microsecond for an address, but 40 ms to print /proc/kallsyms, and only a few
+ * hundred functions are hit. As in the file, modules are found while they are loaded.
  */
-
 struct ksym;
 struct ksym_bpf;
 
-/* NULL: no right to load BPF programs, or a kernel before 5.14. */
+/* Load the program. Returns NULL without the right to load BPF programs, or on a kernel before 5.14. */
 struct ksym_bpf *ksym_bpf_open(void);
 void ksym_bpf_close(struct ksym_bpf *b);
 /*
@@ -78,14 +74,11 @@ void ksym_bpf_close(struct ksym_bpf *b);
  */
 bool ksym_bpf_find(struct ksym_bpf *b, uint64_t addr, struct ksym *s);
 /*
- * The first function of that name, whole; its strings as above. -ENOENT: there is none; other errors:
- * the kernel does not say. One before 6.2 has no index of names, and takes milliseconds.
+ * Find the first function of that name; strings as above. -ENOENT: there is none; other errors: the kernel
+ * does not tell. A kernel before 6.2 has no index of names, and takes milliseconds.
  */
 int ksym_bpf_named(struct ksym_bpf *b, const char *name, struct ksym *s);
-/*
- * Takes "name+0x1/0x20 [module]", as the kernel prints addr, apart in place; false: it is not of that
- * form.
- */
+/* Split "name+0x1/0x20 [module]", as the kernel prints addr, in place; return false for other text. */
 bool ksym_bpf_parse(char *text, uint64_t addr, struct ksym *s);
 
 #endif

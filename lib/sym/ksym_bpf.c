@@ -29,7 +29,7 @@ struct ksym_bpf {
 #define INSN_MAP_VALUE(d, fd) INSN(BPF_LD | BPF_IMM | BPF_DW, d, BPF_PSEUDO_MAP_VALUE, 0, fd), \
 	INSN(0, 0, 0, 0, 0)
 
-/* Load bpf_snprintf(text, TEXT_BYTES, format, (u64[]){ argument }, 8). */
+/* Load a program that calls bpf_snprintf(text, TEXT_BYTES, format, (u64[]){ argument }, 8). */
 static int load_program(int format, int text)
 {
 	const struct bpf_insn prog[] = {

@@ -67,7 +67,6 @@ const char *natives_state(char state);
 
 /* ---- all threads of a process at one moment: those of Java, as the agent shows them, and others ---- */
 
-/* What there is to say of a process. */
 struct picture {
 	int pid;
 	bool jvm;			/* java is of it */

@@ -145,8 +145,8 @@ enum cost_drop cost_to_drop(uint64_t bytes, uint64_t limit_bytes)
 }
 
 /*
- * Return whether there may have been something to drop: what was dropped lately has not come back yet, and
- * where that does not help it is done ever more rarely, as names are read again each time.
+ * Drop all tables and names, and return true; false if that was done too recently. The pause doubles while
+ * dropping does not help, as names are read again each time.
  */
 static bool cost_drop_all(struct collect *c, struct cost *x, uint64_t now_ns)
 {

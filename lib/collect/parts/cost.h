@@ -33,7 +33,7 @@ struct cost_opts {
 	void (*is_beyond)(uint64_t bytes);
 };
 
-/* What to do where that much memory is resident. */
+/* what to drop, for the amount of memory that is resident */
 enum cost_drop {
 	COST_DROP_NOTHING,
 	COST_DROP_TABLES,		/* of symbols and unwind rules, but those that are in use */

@@ -18,14 +18,14 @@
 
 #ifdef BPF_BASIC
 #define CURRENT() ((void *)bpf_get_current_task())
-/* Field of a thread that may be the current one. */
+/* Read a field of a thread that may be the current one. */
 #define FIELD(p, field) BPF_CORE_READ(p, field)
 #else
 #define CURRENT() ((void *)bpf_get_current_task_btf())
 #define FIELD(p, field) ((p)->field)
 #endif
 
-/* By number: MAP_ARRAY, and with memory that processes map MAP_SHARED; by a number of 32 bits: MAP_HASH. */
+/* MAP_ARRAY and MAP_HASH have keys of 32 bits; a MAP_SHARED is an array that processes can map. */
 #define MAP_ARRAY(name, nr, T)                                   \
 	struct {                                                 \
 		__uint(type, BPF_MAP_TYPE_ARRAY);                \
