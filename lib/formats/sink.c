@@ -30,16 +30,28 @@ uint32_t import_function(struct import *im, const struct import_function *f)
 	return *at;
 }
 
-uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm)
+uint32_t import_proc_labelled(struct import *im, uint32_t pid, struct import_text comm,
+			      const struct buf *labels)
 {
-	uint32_t *at = map_put(&im->procs, hash_pair(pid, intern(im, &comm)));
+	const struct import_text text = { labels->data, labels->len };
+	uint32_t *at = map_put(&im->procs, hash_pair(pid, hash_pair(intern(im, &comm), intern(im, &text))));
 
 	if (*at == MAP_NONE) {
 		*at = ++im->nr_procs;
 		trace_write_proc(im->w, &(struct rec_proc){ .proc = *at, .pid = pid, .comm = comm.s,
 				 .comm_len = comm.len });
+		if (text.len)
+			trace_write_resource(im->w, &(struct rec_resource){ .proc = *at, .labels = text.s,
+					     .labels_len = text.len });
 	}
 	return *at;
+}
+
+uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm)
+{
+	static const struct buf none;
+
+	return import_proc_labelled(im, pid, comm, &none);
 }
 
 uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name)

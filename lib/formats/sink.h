@@ -70,6 +70,9 @@ uint32_t import_function(struct import *im, const struct import_function *f);
  */
 uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm);
 uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name);
+/* The same of a process that has labels (base/labels.h); with other ones it is another process. */
+uint32_t import_proc_labelled(struct import *im, uint32_t pid, struct import_text comm,
+			      const struct buf *labels);
 
 /*
  * "NAME [pid 12]" with before " [pid ", "[NAME tid=12]" with " tid=": cuts the number off. False: the name

@@ -49,3 +49,22 @@ by_label() {	# <key> <option>...
 	done
 	[ "$(by_label size --import out.pprof | head -n 1)" = '[no size] 4000' ]
 }
+
+@test "import: attributes of OpenTelemetry's resources are labels of their processes, and keep them apart" {
+	python3 "$TOP/t/data/import/make-otlp.py" p.otlp 1790000000000000000 \
+		'service.name=shop;service.version=1.2;k8s.pod.name=a;host.name=n1;process.pid=7;telemetry.sdk.name=x' \
+		'service.name=shop;service.version=1.2;k8s.pod.name=b;host.name=n1' 'service.name=pay;shard=7'
+	arcprof export -q --table tables p.otlp
+	# t, service, version, host, process, labels and base of what "work" consumed
+	zcat tables/nodes.tsv.gz | awk -F'\t' -v OFS='\t' 'NR > 1 && $17 != 0 { print $1, $3, $4, $5, $6, $8, $22 }' | sort >got
+	sed 's/ /\t/g' <<-'E' | diff - got
+		1790000000 pay   pay service=pay,shard=7 1000
+		1790000000 shop 1.2  shop host.name=n1,k8s.pod.name=a,service=shop,version=1.2 1000
+		1790000000 shop 1.2  shop host.name=n1,k8s.pod.name=b,service=shop,version=1.2 1000
+	E
+	# the host of all of them is that of the recording
+	python3 "$TOP/t/data/import/make-otlp.py" q.otlp 1790000000000000000 'host.name=n1;a=1' 'host.name=n1;a=2'
+	arcprof export -q --table tables q.otlp
+	[ "$(zcat tables/nodes.tsv.gz | tail -n +2 | cut -f 5 | sort -u)" = n1 ]
+	arcprof report --label k8s.pod.name=b --import p.otlp --format json | jq -e '.metrics[0].total == 1000'
+}

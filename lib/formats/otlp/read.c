@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/labels.h"
 #include "base/mem.h"
 #include "base/protobuf.h"
 #include "formats/otlp/otlp.h"
 
 enum { MAX_FRAMES = 65537, MAX_TYPES = 32, FRAMES_PER_BYTE = 16, LEAST_FRAMES = 1 << 20,
-	MAX_ROW_BYTES = 4096 };
+	MAX_ROW_BYTES = 4096, MAX_RESOURCE_BYTES = 4096 };
 
 enum version { VERSION_7, VERSION_8, VERSION_10 };
 
@@ -61,6 +62,10 @@ struct otlp {
 	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
 	size_t nr_stack;
 	struct buf labels;		/* of one sample */
+	struct buf resource;		/* labels of one */
+	struct import_text host;	/* of the last resource */
+	size_t nr_resources;
+	bool hosts_differ;
 	uint64_t *values, *times;
 	size_t nr_values, alloc_values, nr_times, alloc_times;
 	uint64_t base_ns, last_ns, frames_left;	/* base_ns: CLOCK_REALTIME of the first profile */
@@ -355,15 +360,20 @@ static const struct otlp_event *otlp_event_of(struct otlp *o, struct type *type,
 	return type->event = x;
 }
 
+/* The value as text, which may be in number; of no length for one that is neither text nor a number. */
+static struct import_text value_text(const struct value *v, char number[24])
+{
+	if (v->text.len || !v->has_number)
+		return v->text;
+	snprintf(number, 24, "%" PRId64, (int64_t)v->number);
+	return (struct import_text){ number, strlen(number) };
+}
+
 static void add_label(struct otlp *o, const struct value *v)
 {
-	struct import_text text = v->text;
 	char number[24];
+	struct import_text text = value_text(v, number);
 
-	if (!text.len && v->has_number) {
-		snprintf(number, sizeof(number), "%" PRId64, (int64_t)v->number);
-		text = (struct import_text){ number, strlen(number) };
-	}
 	if (text.len)
 		import_label(o->im, &o->labels, v->key, text);
 }
@@ -534,12 +544,46 @@ static int read_profile(struct otlp *o, struct span profile, struct err *e)
 	return !r && s.bad ? err_set(e, EINVAL, "damaged: a profile cannot be read") : r;
 }
 
+/* What is another for each process, or says who measured, would separate what belongs together. */
+static bool is_of_resource(struct import_text key)
+{
+	static const char *const others[] = { "process.", "telemetry.", "arcprof." };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (key.len > strlen(others[i]) && !memcmp(key.s, others[i], strlen(others[i])))
+			return false;
+	return true;
+}
+
+/* Add an attribute under the key that arcprof has for it. */
+static void add_resource_label(struct otlp *o, const struct value *v)
+{
+	char number[24];
+	struct import_text text = value_text(v, number);
+	const char *own = otlp_is_text(v->key, "service.name") ? "service" :
+			  otlp_is_text(v->key, "service.version") ? "version" : NULL;
+
+	if (text.len && is_of_resource(v->key) && o->resource.len < MAX_RESOURCE_BYTES)
+		labels_add_foreign(&o->resource, own ? own : v->key.s, own ? strlen(own) : v->key.len, text.s,
+				   text.len);
+}
+
+/* The host of the recording is that which all resources have. */
+static void take_host(struct otlp *o, struct import_text host)
+{
+	o->hosts_differ |= o->nr_resources && !is_same(o->host, host);
+	o->host = host;
+	o->nr_resources++;
+}
+
 static void read_resource(struct otlp *o, struct span resource)
 {
-	struct import_text name = { "", 0 };
+	struct import_text name = { "", 0 }, host = { "", 0 };
 	struct protobuf_field f;
 	uint64_t pid = 0;
 
+	buf_reset(&o->resource);
 	while (protobuf_next(&resource, &f)) {
 		struct value v;
 
@@ -551,8 +595,13 @@ static void read_resource(struct otlp *o, struct span resource)
 		else if (otlp_is_text(v.key, "process.executable.name") ||
 			 (otlp_is_text(v.key, "service.name") && !name.len))
 			name = v.text;
+		if (otlp_is_text(v.key, "host.name"))
+			host = v.text;
+		add_resource_label(o, &v);
 	}
-	o->proc = pid || name.len ? import_proc(o->im, pid, name) : 0;
+	take_host(o, host);
+	o->proc = pid || name.len || o->resource.len ?
+		  import_proc_labelled(o->im, pid, name, &o->resource) : 0;
 	o->has_proc |= o->proc != 0;
 }
 
@@ -660,6 +709,9 @@ static void write_head(struct otlp *o)
 	}
 	if (o->base_ns)
 		trace_write_label(o->im->w, "start.realtime_ns", "%" PRIu64, o->base_ns);
+	if (o->host.len && !o->hosts_differ)
+		trace_write_label(o->im->w, "host", "%.*s", (int)MIN(o->host.len, (size_t)LABELS_MAX_VALUE),
+				  o->host.s);
 	o->im->unknown = IMPORT_NO_LOST | IMPORT_NO_MODES | (o->has_proc ? 0 : IMPORT_NO_PROCESSES) |
 			 (o->has_thread ? 0 : IMPORT_NO_THREADS) | (o->untimed ? IMPORT_NO_TIMES : 0) |
 			 (o->uncounted ? IMPORT_NO_COUNTS : 0);
@@ -680,6 +732,7 @@ int otlp_read_requests(struct import *im, const struct span *requests, size_t nr
 	free(o.values);
 	free(o.times);
 	buf_release(&o.labels);
+	buf_release(&o.resource);
 	return r;
 }
 
