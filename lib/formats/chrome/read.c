@@ -434,7 +434,10 @@ static void add_stack_frame(struct chrome *c, struct jsonin *j)
 			 caller == MAP_NONE ? 0 : caller);
 }
 
-/* Read the frames, which may come before their callers: each gets its number before the first is read. */
+/*
+ * Read the frames, which may come before their callers: each gets its number before the first is read. Those
+ * behind one that is no frame have numbers, too, and no names.
+ */
 static void read_stack_frames(struct chrome *c)
 {
 	struct jsonin j = c->frames;
@@ -450,6 +453,11 @@ static void read_stack_frames(struct chrome *c)
 	jsonin_open(&j, '{');
 	while (jsonin_member(&j, &key))
 		add_stack_frame(c, &j);
+	while (c->nodes.nr_items < nr) {
+		struct jsonin none = { .bad = true };
+
+		add_stack_frame(c, &none);
+	}
 }
 
 static int read_stack_sample(struct chrome *c, struct jsonin *j, uint32_t event, struct err *e)
