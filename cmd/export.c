@@ -60,29 +60,30 @@ int trace_number(const char *path, int64_t *id, struct err *e)
 	return 0;
 }
 
-int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
-		 struct fleet_recording *rec, struct err *e)
+int export_trace(struct fleet_table *t, const struct export_source *from, const struct opt_list *metrics,
+		 bool calibrate, struct fleet_recording *rec, struct err *e)
 {
-	const struct profile_opts po = { .metrics = *metrics, .calibrate = calibrate, .all_events = true };
+	const struct profile_opts po = { .names.no_files = from->received, .metrics = *metrics,
+					 .calibrate = calibrate, .all_events = true };
 	struct trace_reader *reader;
 	struct origin origin = { 0 };
 	struct names names;
 	struct model m;
-	int r = input_open_any(&reader, path, e);
+	int r = input_open_any(&reader, from->path, e);
 
-	*rec = (struct fleet_recording){ 0 };
+	*rec = (struct fleet_recording){ .id = from->id };
 	if (r)
 		return r;
 	trace_reader_no_standing(reader);
 	r = profile_read(&names, &m, &origin, reader, &po, e);
 	rec->start_s = MIN(origin.start_ns / 1000000000, (uint64_t)UINT32_MAX);
 	rec->host = origin.host;
-	if (!r)
-		r = trace_number(path, &rec->id, e);
+	if (!r && !rec->id)
+		r = trace_number(from->path, &rec->id, e);
 	if (!r)
 		r = fleet_table_add(t, rec, &m, e);
 	rec->host = NULL;
-	r = r ? err_wrap(e, "%s", path) : warn_of_damage(path, trace_reader_damage(reader));
+	r = r ? err_wrap(e, "%s", from->path) : warn_of_damage(from->path, trace_reader_damage(reader));
 	names_release(&names);
 	model_release(&m);
 	trace_reader_close(reader);
@@ -112,6 +113,7 @@ static int export_put_nodes(struct fleet_table *t, const struct export_opts *o, 
 					.thread_digits = o->merge_numbers, .labels = true, .groups = true };
 	int i, r = note_inputs(nr, paths, e), status = 0;
 	FILE *out = r ? NULL : gzip_open(stdout, e);
+	struct export_source from = { .id = 0 };
 	struct fleet_recording rec;
 
 	if (!out)
@@ -119,7 +121,8 @@ static int export_put_nodes(struct fleet_table *t, const struct export_opts *o, 
 	fleet_table_header(FLEET_NODE_COLUMNS, out);
 	fleet_table_init(t, out, &same);
 	for (i = 0; i < nr && r >= 0; i++) {
-		r = export_trace(t, paths[i], &o->metrics, o->calibrate, &rec, e);
+		from.path = paths[i];
+		r = export_trace(t, &from, &o->metrics, o->calibrate, &rec, e);
 		status |= r;
 	}
 	fclose(out);

@@ -19,6 +19,8 @@ struct fleet_opts {
 	uint64_t retry_ns, every_ns, timeout_ns, max_answer, earlier_ns, spool_size;
 	uint64_t shift_ns;		/* how much earlier --since and --until are meant; no option */
 	bool merge_numbers, otlp;
+	const char *listen, *token_file;
+	uint64_t max_request;
 	bool xprof;
 	const char *function;
 	struct opt_list labels;

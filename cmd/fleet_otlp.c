@@ -17,7 +17,6 @@
 #include "fleet/collector.h"
 #include "formats/otlp/otlp.h"
 #include "input.h"
-#include "reuse.h"
 #include "spool.h"
 
 static char *path_of(const char *spool, int64_t id, const char *end)
@@ -48,24 +47,27 @@ struct request {
 };
 
 /* Encode the trace as "report --format otlp" does. */
-static int encode(struct request *q, const char *path, struct err *e)
+static int encode(struct request *q, const struct export_source *from, struct err *e)
 {
-	const struct profile_opts po = { .names = { .lines = true, .by_kind = true }, .calibrate = true,
-					 .times = true, .all_events = true, .whole_functions = true };
+	const struct profile_opts po = {
+		.names = { .lines = true, .by_kind = true, .no_files = from->received }, .calibrate = true,
+		.times = true, .all_events = true, .whole_functions = true,
+	};
 	const struct report_opts ro = { .report = &report_xarc, .format = FORMAT_TREE, .profile = &po };
 	FILE *out;
 	int r = profile_read(&q->names, &q->m, &q->origin, q->t, &po, e);
 
 	if (!r)
 		r = view_init(&q->v, &q->m, &q->origin, &ro, e);
-	if (!r)
-		r = trace_number(path, &q->id, e);
+	q->id = from->id;
+	if (!r && !q->id)
+		r = trace_number(from->path, &q->id, e);
 	if (r)
 		return r;
 	out = open_memstream(&q->data, &q->len);
-	r = out ? otlp_request(&q->v, q->id, out) : err_errno(e, "%s", path);
+	r = out ? otlp_request(&q->v, q->id, out) : err_errno(e, "%s", from->path);
 	if (out && fclose(out))
-		r = err_errno(e, "%s", path);
+		r = err_errno(e, "%s", from->path);
 	if (!r && q->len > COLLECTOR_MAX_REQUEST) {
 		r = err_set(e, EFBIG, "%zu MiB are more than the 64 MiB that receivers of OpenTelemetry take",
 			    q->len >> 20);
@@ -88,24 +90,24 @@ static int write_request(const struct request *q, const char *spool, uint64_t *l
 	return r;
 }
 
-static int otlp_add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
-			  struct err *e)
+static int otlp_add_trace(const struct fleet_opts *o, const char *spool, const struct export_source *from,
+			  uint64_t *len, struct err *e)
 {
 	struct request q = { .t = NULL };
-	int r = input_open_any(&q.t, path, e);
+	int r = input_open_any(&q.t, from->path, e);
 
 	if (r)
 		return r;
 	trace_reader_no_standing(q.t);
-	r = encode(&q, path, e);
+	r = encode(&q, from, e);
 	if (r)
-		err_wrap(e, "%s", path);
-	else if (q.m.flow.nr_nodes <= 1)
-		log_warn("%s has no samples and no calls; nothing of it is sent", path);
-	else
+		err_wrap(e, "%s", from->path);
+	else if (q.m.flow.nr_nodes > 1)
 		r = write_request(&q, spool, len, e);
+	else if (!from->received)
+		log_warn("%s has no samples and no calls; nothing of it is sent", from->path);
 	if (!r)
-		r = warn_of_damage(path, trace_reader_damage(q.t));
+		r = warn_of_damage(from->path, trace_reader_damage(q.t));
 	free(q.data);
 	view_release(&q.v);
 	names_release(&q.names);

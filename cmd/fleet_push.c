@@ -22,6 +22,7 @@
 #include "cmd.h"
 #include "fleet.h"
 #include "fleet/http.h"
+#include "fleet_receive.h"
 #include "fleet_sent.h"
 #include "spool.h"
 #include "trace/splice.h"
@@ -75,6 +76,8 @@ enum {
 	LEAST_QUESTION_S = 10,
 	FIRST_QUESTION_S = 30,
 };
+
+enum { LISTENING_EVERY_S = 10 };
 
 enum { GROUP = 250 };			/* recordings that are prepared before they are sent */
 
@@ -280,6 +283,7 @@ static bool have_room(struct sender *x)
 /* 0, 1 if it was damaged or had no room, or -errno. *taken: it is in the spool. */
 static int add_trace(struct sender *x, const char *path, bool *taken, struct err *e)
 {
+	const struct export_source from = { .path = path };
 	int r = x->nr_new < GROUP ? 0 : end_group(x, e);
 
 	*taken = false;
@@ -287,7 +291,7 @@ static int add_trace(struct sender *x, const char *path, bool *taken, struct err
 		return r;
 	*taken = have_room(x);
 	x->nr_new += *taken;
-	return *taken ? x->kind->add(x->o, x->spool, path, &x->spool_len, e) : 1;
+	return *taken ? x->kind->add(x->o, x->spool, &from, &x->spool_len, e) : 1;
 }
 
 struct folder {
@@ -440,27 +444,52 @@ static int ask_first(const struct sender *x, struct err *e)
 	return r;
 }
 
+/* Starts what --listen asks for. Returns the exit status of a failure, or 0. */
+static int start_receiver(const struct sender *x, struct receiver *receiver)
+{
+	struct err e = { 0 };
+	int r;
+
+	*receiver = (struct receiver){ .o = x->o, .kind = x->kind, .spool = x->spool };
+	r = x->o->listen ? receiver_start(receiver, x->dir, &e) : 0;
+	if (!r)
+		return 0;
+	log_err(&e);
+	return r == -EINVAL ? EXIT_USAGE : 1;
+}
+
 /* The spool is ours by its lock, so the list of what was sent is read once. Returns the exit status. */
 static int push_all(struct sender *x, int nr, char **operands)
 {
+	struct receiver receiver;
 	struct err e = { 0 };
 
 	spool_sweep(x->spool);
 	if (ask_first(x, &e))
 		return log_err(&e);
+	x->status = start_receiver(x, &receiver);
+	if (x->status)
+		return x->status;
 	sent_open(&x->sent, x->spool, x->server->url, x->o->otlp);
 	for (;;) {
 		push_round(x, nr, operands);
 		if (!x->o->every_ns)
 			break;
 		clock_sleep_ns(x->o->every_ns);	/* whatever ends us: nothing is lost of the spool */
+		if (x->o->listen && !receiver_runs(&receiver)) {
+			log_error("the process that takes profiles has ended");
+			x->status = 1;
+			break;
+		}
 	}
 	sent_close(&x->sent);
 	return x->status;
 }
 
-int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
+int fleet_push(const struct fleet_opts *given, int nr_operands, char **operands)
 {
+	struct fleet_opts own = *given;
+	const struct fleet_opts *o = &own;
 	struct sender x = { .o = o, .kind = o->otlp ? &spool_profiles : &spool_tables,
 			    .wait_ms = FIRST_WAIT_MS };
 	struct http_server server;
@@ -472,6 +501,8 @@ int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands)
 		log_error("push takes the URL of a server: %s", o->otlp ? "http://host:4318/" : "http://host:8123/");
 		return EXIT_USAGE;
 	}
+	if (o->listen && !o->every_ns)
+		own.every_ns = LISTENING_EVERY_S * 1000000000ull;
 	spool = spool_name(o);
 	if (!spool) {
 		log_error("neither XDG_DATA_HOME nor HOME names a folder for the spool: --spool does");

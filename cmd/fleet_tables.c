@@ -7,12 +7,11 @@
 
 #include "base/log.h"
 #include "fleet/push.h"
-#include "reuse.h"
 #include "spool.h"
 
 /* Write both tables, without headers; s->nr_rows 0: the trace has nothing. Returns as add(). */
-static int write_tables(struct packed *p, const struct fleet_opts *o, const char *path, struct segment *s,
-			struct err *e)
+static int write_tables(struct packed *p, const struct fleet_opts *o, const struct export_source *from,
+			struct segment *s, struct err *e)
 {
 	const struct same_opts same = { .thread_digits = o->merge_numbers, .labels = true, .groups = true };
 	static const struct opt_list all;
@@ -20,9 +19,9 @@ static int write_tables(struct packed *p, const struct fleet_opts *o, const char
 	struct fleet_table t;
 	int status, r = 0;
 
-	p->sync = false;	/* a torn file has not the length that its name says */
+	p->sync = from->received;	/* a torn file has not the length that its name says */
 	fleet_table_init(&t, p->out, &same);
-	status = export_trace(&t, path, &all, true, &rec, e);
+	status = export_trace(&t, from, &all, true, &rec, e);
 	pack_part_end(p);
 	*s = (struct segment){ .id = rec.id, .start_s = rec.start_s, .nr_rows = t.nr_rows,
 			       .nodes_len = p->len };
@@ -35,8 +34,8 @@ static int write_tables(struct packed *p, const struct fleet_opts *o, const char
 	return r ? r : status;
 }
 
-static int tables_add_trace(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
-			    struct err *e)
+static int tables_add_trace(const struct fleet_opts *o, const char *spool, const struct export_source *from,
+			    uint64_t *len, struct err *e)
 {
 	struct segment s = { 0 };
 	struct packed p;
@@ -45,11 +44,11 @@ static int tables_add_trace(const struct fleet_opts *o, const char *spool, const
 	char *to = NULL;
 
 	if (!r)
-		r = write_tables(&p, o, path, &s, e);
+		r = write_tables(&p, o, from, &s, e);
 	if (r >= 0 && s.nr_rows)
 		to = segment_path(spool, &s);
-	else if (r >= 0)
-		log_warn("%s has no samples and no calls; nothing of it is sent", path);
+	else if (r >= 0 && !from->received)
+		log_warn("%s has no samples and no calls; nothing of it is sent", from->path);
 	ended = pack_end(&p, to, r < 0 ? &ignored : e);
 	if (to && !ended)
 		*len += p.len;

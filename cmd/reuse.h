@@ -51,12 +51,19 @@ struct budget_opts {
 
 /* ---- export: traces as rows of tables, as fleet has them ---- */
 
+/* A recording on its way to a server. */
+struct export_source {
+	const char *path;		/* of a trace */
+	int64_t id;			/* 0: the number of its file */
+	bool received;			/* from elsewhere: the files that it names are not this machine's */
+};
+
 /*
- * Adds the trace at path: 0, 1 if it was damaged, which has been said, or -errno. *rec gets its number and
- * its start, and no host. No metrics: all of them.
+ * Adds the trace: 0, 1 if it was damaged, which has been said, or -errno. *rec gets its number and its start,
+ * and no host. No metrics: all of them.
  */
-int export_trace(struct fleet_table *t, const char *path, const struct opt_list *metrics, bool calibrate,
-		 struct fleet_recording *rec, struct err *e);
+int export_trace(struct fleet_table *t, const struct export_source *from, const struct opt_list *metrics,
+		 bool calibrate, struct fleet_recording *rec, struct err *e);
 
 /* The number of a recording: of the bytes of its file, wherever it lies. */
 int trace_number(const char *path, int64_t *id, struct err *e);

@@ -25,6 +25,7 @@
 #include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "fleet/request.h"
 #include "view.h"
 
 enum {
@@ -209,28 +210,11 @@ static bool is_token(const struct serve *s, const char *path)
 	return !differs;
 }
 
-/* Return what a header says, and its length, or NULL without that header. The name ends with a colon. */
-static const char *header(const char *text, const char *name, size_t *len)
-{
-	const char *line;
-
-	for (line = strstr(text, "\r\n"); line; line = strstr(line, "\r\n")) {
-		line += 2;
-		if (strncasecmp(line, name, strlen(name)) != 0)
-			continue;
-		line += strlen(name);
-		line += strspn(line, " \t");
-		*len = strcspn(line, " \t\r");
-		return line;
-	}
-	return NULL;
-}
-
 static bool is_host(const struct serve *s, const char *text)
 {
 	char want[2][32];
 	size_t i, len = 0;
-	const char *host = header(text, "Host:", &len);
+	const char *host = request_header(text, "Host:", &len);
 
 	snprintf(want[0], sizeof(want[0]), "127.0.0.1:%u", s->port);
 	snprintf(want[1], sizeof(want[1]), "localhost:%u", s->port);
@@ -244,7 +228,7 @@ static bool is_host(const struct serve *s, const char *text)
 static void known_tag(const char *text, char *tag, size_t room)
 {
 	size_t len = 0;
-	const char *value = header(text, "If-None-Match:", &len);
+	const char *value = request_header(text, "If-None-Match:", &len);
 
 	snprintf(tag, room, "%.*s", value && len < room ? (int)len : 0, value ? value : "");
 }

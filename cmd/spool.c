@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/gzip.h"
@@ -61,6 +62,21 @@ int pack_end(struct packed *p, const char *path, struct err *e)
 	}
 	newfile_abandon(&p->file);
 	return r;
+}
+
+uint64_t spool_len(const char *spool)
+{
+	DIR *d = opendir(spool);
+	struct dirent *entry;
+	uint64_t len = 0;
+	struct stat st;
+
+	while (d && (entry = readdir(d)))
+		if (!fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+			len += st.st_size;
+	if (d)
+		closedir(d);
+	return len;
 }
 
 /* Return whether pack_begin(), or the list of sent files, writes such a name before renaming it. */

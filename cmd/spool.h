@@ -11,6 +11,7 @@
 #include "base/newfile.h"
 #include "fleet.h"
 #include "fleet/push.h"
+#include "reuse.h"
 
 struct spool_kind {
 	/* Returns 0 if the server takes anything at all, or -EAGAIN if it does not answer. */
@@ -19,8 +20,8 @@ struct spool_kind {
 	 * Puts a trace into the spool: 0, 1 if it was damaged, which has been said, or -errno. *len grows by
 	 * the bytes that it takes there.
 	 */
-	int (*add)(const struct fleet_opts *o, const char *spool, const char *path, uint64_t *len,
-		   struct err *e);
+	int (*add)(const struct fleet_opts *o, const char *spool, const struct export_source *from,
+		   uint64_t *len, struct err *e);
 	/*
 	 * Fills *s from the name of a file in the spool; len is 0 if the name does not say it. Returns false
 	 * for a file of another kind.
@@ -58,6 +59,9 @@ void pack_part_end(struct packed *p);
 int pack_part(struct packed *p, struct err *e);
 /* End the file; path: its name in the spool; NULL: it is removed. */
 int pack_end(struct packed *p, const char *path, struct err *e);
+
+/* Return the bytes of all files in the spool. */
+uint64_t spool_len(const char *spool);
 
 /* Removes what a push that was killed left half done; the caller holds the spool's lock. */
 void spool_sweep(const char *spool);

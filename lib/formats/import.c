@@ -12,6 +12,7 @@
 
 #include "base/inputs.h"
 #include "base/io.h"
+#include "base/labels.h"
 #include "base/mem.h"
 #include "formats/import.h"
 #include "formats/sink.h"
@@ -209,10 +210,29 @@ static void import_release(struct import *im)
 	free(im->sums);
 }
 
-static int import_plain(const struct import_format *f, const char *data, size_t len,
-			const struct trace_writer_opts *o, struct err *e)
+/* What is known of the profile beside what is in it. */
+static void write_about(struct import *im, struct import_about *about)
 {
-	struct import im = { .unknown = 0 };
+	struct buf key = BUF_INIT, value = BUF_INIT, label = BUF_INIT;
+	const char *next = about->labels ? about->labels : "";
+
+	while (labels_next(&next, &key, &value)) {
+		buf_reset(&label);
+		buf_fmt(&label, "label.%s", key.data);
+		trace_write_label(im->w, label.data, "%s", value.data);
+	}
+	if (!im->start_ns && about->start_ns)
+		import_start(im, about->start_ns);
+	about->start_ns = im->start_ns;
+	buf_release(&key);
+	buf_release(&value);
+	buf_release(&label);
+}
+
+static int import_plain(const struct import_format *f, const char *data, size_t len,
+			const struct trace_writer_opts *o, struct import_about *about, struct err *e)
+{
+	struct import im = { .elsewhere = about, .name = about ? about->name : NULL };
 	struct err late;
 	int r = trace_writer_open(&im.w, "import", o, e), closed;
 
@@ -223,7 +243,11 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 	if (!r && im.too_much_at)
 		r = err_set(e, EOVERFLOW, "weights add up to 2^63 or more, which cannot be shown, at sample %llu",
 			    (unsigned long long)im.too_much_at);
+	if (im.name && im.nr_procs)
+		im.unknown &= ~IMPORT_NO_PROCESSES;
 	import_labels_end(&im);
+	if (about)
+		write_about(&im, about);
 	write_labels(&im, f);
 	import_release(&im);
 	closed = trace_writer_close(im.w, &late);
@@ -247,8 +271,8 @@ static int unpack_profile(const struct packing *p, const char *data, size_t len,
 	return refused ? -e->code : unpack(p, data, len, most_bytes(len), plain, e);
 }
 
-int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
-		 struct err *e)
+int import_bytes(const void *data, size_t len, struct import_about *about,
+		 void (*take)(void *ctx, const void *p, size_t len), void *ctx, struct err *e)
 {
 	const struct trace_writer_opts o = { .compress = true, .take = take, .take_ctx = ctx };
 	const struct packing *p = packing_of(data, len);
@@ -265,8 +289,10 @@ int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const voi
 	}
 	if (!r) {
 		f = len ? find_format(data, len) : NULL;
-		r = f ? import_plain(f, data, len, &o, e) :
-			import_refuse(data, len, e);
+		if (f && about && about->only && strcmp(f->name, about->only) != 0)
+			r = err_set(e, EINVAL, "%s, not one of %s", f->what, about->only);
+		else
+			r = f ? import_plain(f, data, len, &o, about, e) : import_refuse(data, len, e);
 	}
 	buf_release(&plain);
 	return r;
@@ -287,26 +313,33 @@ static void write_trace_part(void *ctx, const void *p, size_t len)
 		t->error = io_write_all(t->fd, p, len);
 }
 
-int import_open(const char *path, struct err *e)
+int import_memory(const void *data, size_t len, struct import_about *about, struct err *e)
 {
 	struct target t = { .fd = memfd_create("arcprof-import", MFD_CLOEXEC) };
-	struct bytes b = { .own = BUF_INIT };
 	int r;
 
 	if (t.fd < 0)
 		return err_errno(e, "memory for the imported profile");
-	r = read_bytes(&b, path, e);
-	if (!r) {
-		r = import_bytes(b.data, b.len, write_trace_part, &t, e);
-		if (!r && t.error)
-			r = err_set(e, -t.error, "memory for the imported profile: %s", strerror(-t.error));
-		if (r)
-			err_wrap(e, "%s", name_of_input(path));
-	}
-	bytes_release(&b);
+	r = import_bytes(data, len, about, write_trace_part, &t, e);
+	if (!r && t.error)
+		r = err_set(e, -t.error, "memory for the imported profile: %s", strerror(-t.error));
 	if (!r && lseek(t.fd, 0, SEEK_SET) < 0)
-		r = err_errno(e, "%s", path);
+		r = err_errno(e, "memory for the imported profile");
 	if (r)
 		close(t.fd);
 	return r ? r : t.fd;
+}
+
+int import_open(const char *path, struct err *e)
+{
+	struct bytes b = { .own = BUF_INIT };
+	int r = read_bytes(&b, path, e);
+
+	if (!r) {
+		r = import_memory(b.data, b.len, NULL, e);
+		if (r < 0)
+			err_wrap(e, "%s", name_of_input(path));
+	}
+	bytes_release(&b);
+	return r;
 }

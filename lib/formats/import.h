@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -23,11 +24,23 @@ int import_open(const char *path, struct err *e);
 /* Return what the file is, such as "a perf.data file", or NULL if it cannot be imported, or read. */
 const char *import_recognize_file(const char *path);
 
+/* What is known of a profile of another machine beside its bytes. None of this one's files are looked at. */
+struct import_about {
+	const char *name;		/* what is in no process is in one of this name; NULL: in none */
+	const char *labels;		/* of the recording: "key=value,..." (base/labels.h); NULL: none */
+	const char *only;		/* the one format that it may have, as reports say it; NULL: any */
+	uint64_t start_ns;		/* since 1970, if the profile does not say: 0: not known; filled in */
+};
+
 /*
- * Import bytes from memory; take receives the trace in pieces (trace/writer.h). For import_open() and tests.
+ * Bytes that are in memory, as import_open() does a file's. about may be NULL. -EFBIG: decompressed they are
+ * too much; -ENODATA: an OpenTelemetry profile without samples; else as import_open().
  */
-int import_bytes(const void *data, size_t len, void (*take)(void *ctx, const void *p, size_t len), void *ctx,
-		 struct err *e);
+int import_memory(const void *data, size_t len, struct import_about *about, struct err *e);
+
+/* The same, into the trace that *take gets piece by piece (trace/writer.h); for import_memory() and tests. */
+int import_bytes(const void *data, size_t len, struct import_about *about,
+		 void (*take)(void *ctx, const void *p, size_t len), void *ctx, struct err *e);
 
 /* ---- named.c: formats that are not imported but have a name: a file is refused by it ---- */
 

@@ -60,6 +60,7 @@ uint32_t import_modules_get(struct import_modules *m, struct import *im, const s
 	x = VEC_ADD(m->items, m->nr_items, m->alloc_items);
 	*x = *like;
 	x->path = xstrndup(path.s, path.len);
+	x->tried = im->elsewhere;
 	*at = m->nr_items;
 	trace_write_module(im->w, &(struct rec_module){ .module = *at, .flags = x->flags, .inode = x->inode,
 			   .build_id = x->build_id, .build_id_len = x->build_id_len, .path = x->path,
@@ -174,7 +175,8 @@ static struct symfile *file_of(void *ctx, uint32_t module)
 
 void import_modules_names(struct import_modules *m, struct import *im, bool kernel)
 {
-	const struct symbols_files files = { .file = file_of, .ctx = m, .no_kernel = !kernel, .fetch = true };
+	const struct symbols_files files = { .file = file_of, .ctx = m, .no_kernel = !kernel || im->elsewhere,
+					     .fetch = !im->elsewhere };
 	struct symbols_result r;
 
 	symbols_write(&files, im->w, true, &r);

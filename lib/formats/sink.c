@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -54,9 +55,17 @@ uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm)
 	return import_proc_labelled(im, pid, comm, &none);
 }
 
+static uint32_t own_process(struct import *im)
+{
+	return im->name ? import_proc(im, 0, (struct import_text){ im->name, strlen(im->name) }) : 0;
+}
+
 uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name)
 {
-	uint32_t *at = map_put(&im->threads, hash_pair((uint64_t)proc << 32 | tid, intern(im, &name)));
+	uint32_t *at;
+
+	proc = proc ? proc : own_process(im);
+	at = map_put(&im->threads, hash_pair((uint64_t)proc << 32 | tid, intern(im, &name)));
 
 	if (*at == MAP_NONE) {
 		*at = ++im->nr_threads;
@@ -82,6 +91,12 @@ bool import_cut_id(struct import_text *t, const char *before, uint32_t *id)
 	return true;
 }
 
+void import_start(struct import *im, uint64_t realtime_ns)
+{
+	im->start_ns = realtime_ns;
+	trace_write_label(im->w, "start.realtime_ns", "%" PRIu64, realtime_ns);
+}
+
 uint32_t import_event(struct import *im, struct import_text name, const char *unit)
 {
 	char key[48];
@@ -100,8 +115,14 @@ static bool add_below(uint64_t *sum, uint64_t v)
 
 void import_sample(struct import *im, const struct rec_sample *s)
 {
+	struct rec_sample own;
 	struct import_sum *sum;
 
+	if (!s->thread && im->name) {
+		own = *s;
+		own.thread = import_thread(im, 0, 0, (struct import_text){ "", 0 });
+		s = &own;
+	}
 	while (im->nr_sums <= s->event)
 		*VEC_ADD(im->sums, im->nr_sums, im->alloc_sums) = (struct import_sum){ 0, 0 };
 	sum = &im->sums[s->event];

@@ -32,6 +32,9 @@ enum {
 
 struct import {
 	struct trace_writer *w;
+	const char *name;		/* of the process of all that is in none; NULL: that stays in none */
+	bool elsewhere;			/* the files that it names are not this machine's */
+	uint64_t start_ns;		/* since 1970: import_start(); 0: not known */
 	unsigned int unknown;		/* enum import_unknown; the reader sets it before it returns */
 	struct strtab names;
 	struct map functions;		/* what import_function() got -> its number */
@@ -79,6 +82,9 @@ uint32_t import_proc_labelled(struct import *im, uint32_t pid, struct import_tex
  * has another form.
  */
 bool import_cut_id(struct import_text *t, const char *before, uint32_t *id);
+
+/* Note when the profile began, since 1970. */
+void import_start(struct import *im, uint64_t realtime_ns);
 
 /* Add a source of samples with the unit of its weights. Returns its number for rec_sample.event. */
 uint32_t import_event(struct import *im, struct import_text name, const char *unit);

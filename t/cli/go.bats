@@ -86,3 +86,40 @@ check_goroutines() {
 		grep -Eq ';runtime.asmcgocall;_cgo_[^;]*_spin' paths
 	done
 }
+
+@test "go: a program's own profile, sent to fleet push --listen, has its functions and its total" {
+	skip_unless_command go
+	skip_unless_command curl
+	cat >own.go <<-'END'
+		package main
+
+		import (
+			"os"
+			"runtime/pprof"
+		)
+
+		//go:noinline
+		func burn() (n int) {
+			for i := 0; i < 400000000; i++ { n += n ^ i }
+			return
+		}
+
+		func main() {
+			pprof.StartCPUProfile(os.Stdout)
+			burn()
+			pprof.StopCPUProfile()
+		}
+	END
+	go build own.go
+	./own >cpu.pb.gz
+	arcprof report --import cpu.pb.gz --format json >want.json
+	"$ARCPROF" fleet push http://127.0.0.1:1/ --listen 0 --spool spool --retry 0 2>said 3>&- &
+	until at=$(grep -o 'http://127.0.0.1:[0-9]*/$' said); do kill -0 $!; sleep 0.02; done
+	curl -sS -g --fail-with-body --data-binary @cpu.pb.gz "${at}ingest?name=shop{version=1.2}" || { kill $!; false; }
+	kill $!
+	zcat spool/*.tables.gz | awk -F'\t' -v OFS='\t' 'NF == 5 { name[$1] = $3 } NF == 23 && $12 == "cpu" { row[nr++] = $0 }
+		END { for (i = 0; i < nr; i++) { split(row[i], f, "\t"); print f[3], f[4], f[8], name[f[16]], f[22] } }' >got
+	[ "$(awk -F'\t' '{ s += $5 } END { print s }' got)" -eq "$(jq '.metrics[0].total' want.json)" ]
+	awk -F'\t' '$1 == "shop" && $2 == "1.2" && $3 == "service=shop,version=1.2" && $4 == "main.burn" && $5 > 0 { ok = 1 }
+		END { exit !ok }' got
+}

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	struct buf trace = BUF_INIT;
 	struct err e;
 
-	if (!import_bytes(data, len, take, &trace, &e))
+	if (!import_bytes(data, len, NULL, take, &trace, &e))
 		check_trace(&trace);
 	buf_release(&trace);
 	return 0;

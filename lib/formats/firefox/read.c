@@ -582,7 +582,7 @@ static void write_rest(struct firefox *f)
 	trace_write_label(w, "start.mono_ns", "%.0f", 1 + f->first_ms * 1e6);
 	trace_write_label(w, "end.mono_ns", "%.0f", 1 + f->last_ms * 1e6);
 	if (f->start_ms > 0 && f->start_ms < 0x1p43)
-		trace_write_label(w, "start.realtime_ns", "%.0f", (f->start_ms + f->first_ms) * 1e6);
+		import_start(f->im, (f->start_ms + f->first_ms) * 1e6);
 }
 
 static int firefox_read(struct import *im, const char *data, size_t len, struct err *e)

@@ -506,7 +506,7 @@ static void say_what_is_known(struct jfr *j)
 	uint64_t lost;
 
 	trace_write_label(im->w, "start.mono_ns", "%" PRIu64, j->start_ns);
-	trace_write_label(im->w, "start.realtime_ns", "%" PRIu64, j->start_ns);
+	import_start(im, j->start_ns);
 	trace_write_label(im->w, "end.mono_ns", "%" PRIu64, j->end_ns);
 	if (j->command)
 		trace_write_label(im->w, "command", "%s", j->command);

@@ -697,7 +697,7 @@ static int read_requests(struct otlp *o, const struct span *requests, size_t nr,
 		if (!r)
 			r = walk(o, requests[i], true, read_profile, e);
 	}
-	return !r && !o->nr_events ? err_set(e, EINVAL, "no samples in it") : r;
+	return !r && !o->nr_events ? err_set(e, ENODATA, "no samples in it") : r;
 }
 
 static void write_head(struct otlp *o)
@@ -708,7 +708,7 @@ static void write_head(struct otlp *o)
 		trace_write_label(o->im->w, "end.mono_ns", "%" PRIu64, o->last_ns);
 	}
 	if (o->base_ns)
-		trace_write_label(o->im->w, "start.realtime_ns", "%" PRIu64, o->base_ns);
+		import_start(o->im, o->base_ns);
 	if (o->host.len && !o->hosts_differ)
 		trace_write_label(o->im->w, "host", "%.*s", (int)MIN(o->host.len, (size_t)LABELS_MAX_VALUE),
 				  o->host.s);

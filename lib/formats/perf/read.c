@@ -583,8 +583,7 @@ static void write_labels(struct perf *p)
 	trace_write_label(w, "start.mono_ns", "%llu", (unsigned long long)p->first_ns);
 	trace_write_label(w, "end.mono_ns", "%llu", (unsigned long long)p->last_ns);
 	if (f->wall_ns && f->wall_ns > f->wall_at_ns)
-		trace_write_label(w, "start.realtime_ns", "%llu",
-				  (unsigned long long)(f->wall_ns - f->wall_at_ns + p->first_ns));
+		import_start(p->im, f->wall_ns - f->wall_at_ns + p->first_ns);
 }
 
 static void write_notes(struct perf *p, bool kernel)

@@ -578,7 +578,7 @@ static int pprof_read_samples(struct pprof *p, struct span s, struct err *e)
 static void write_rest(struct pprof *p)
 {
 	if (p->time_ns)
-		trace_write_label(p->im->w, "start.realtime_ns", "%" PRIu64, p->time_ns);
+		import_start(p->im, p->time_ns);
 	if (p->duration_ns)
 		trace_write_label(p->im->w, "end.mono_ns", "%" PRIu64, p->duration_ns);
 	if (p->nr_minus)
