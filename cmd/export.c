@@ -27,7 +27,7 @@
 struct export_opts {
 	const char *table, *names;
 	struct opt_list metrics;
-	const char *schema, *queries;
+	const char *schema, *queries, *roll_up;
 	bool by_pid, by_tid, merge_numbers, calibrate;
 };
 
@@ -44,6 +44,7 @@ static const struct opt export_table[] = {
 	OPT_GROUP("For the database"),
 	OPT_STR(0, "schema", O, schema, "engine", NULL, "print the tables for clickhouse or duckdb"),
 	OPT_STR(0, "queries", O, queries, "engine", NULL, "print the views for clickhouse or duckdb"),
+	OPT_STR(0, "roll-up", O, roll_up, "engine", NULL, "print what adds up hours and days, for duckdb; clickhouse does it itself"),
 	OPT_END
 };
 #undef O
@@ -260,15 +261,23 @@ static int write_folder(const struct export_opts *o, int nr, char **paths)
 	return status;
 }
 
-static int print_sql(const char *engine, void (*print)(enum sql_engine, FILE *))
+static int print_sql(const struct export_opts *o)
 {
+	const char *engine = o->schema ? o->schema : o->queries ? o->queries : o->roll_up;
 	enum sql_engine which = sql_engine_parse(engine);
 
 	if (which == SQL_NR_ENGINES) {
 		log_error("'%s' is no engine that arcprof knows: clickhouse, duckdb", engine);
 		return EXIT_USAGE;
 	}
-	print(which, stdout);
+	if (o->schema) {
+		sql_schema(which, stdout);
+	} else if (o->queries) {
+		sql_queries(which, stdout);
+	} else if (sql_roll_up(which, stdout)) {
+		log_error("%s adds up hours and days itself, as rows come: 'arcprof fleet create'", engine);
+		return EXIT_USAGE;
+	}
 	return 0;
 }
 
@@ -276,17 +285,18 @@ static int export_run(void *opts, int nr_operands, char **operands)
 {
 	const struct export_opts *o = opts;
 
-	if (!!o->table + !!o->schema + !!o->queries != 1) {
-		log_error("one of --table, --schema and --queries is needed");
+	if (!!o->table + !!o->schema + !!o->queries + !!o->roll_up != 1) {
+		log_error("one of --table, --schema, --queries and --roll-up is needed");
 		return EXIT_USAGE;
 	}
-	if (o->schema || o->queries) {
+	if (!o->table) {
 		if (nr_operands || o->names || o->metrics.nr_items || o->by_pid || o->by_tid ||
 		    o->merge_numbers) {
-			log_error("--%s prints the same for all traces", o->schema ? "schema" : "queries");
+			log_error("--%s prints the same for all traces",
+				  o->schema ? "schema" : o->queries ? "queries" : "roll-up");
 			return EXIT_USAGE;
 		}
-		return print_sql(o->schema ? o->schema : o->queries, o->schema ? sql_schema : sql_queries);
+		return print_sql(o);
 	}
 	if (!nr_operands) {
 		log_error("no traces to export");

@@ -3,17 +3,19 @@
  * sql.c - the statements for an engine.
  *
  * Views are written once (sql/queries.sql), as ClickHouse has them: a parameter is {name:Type}, and a join is
- * ANY. DuckDB calls such a view a macro, a parameter by its name alone, and has no such join.
+ * ANY. DuckDB calls such a view a macro, a parameter by its name alone, and has no such join; the table is
+ * one more parameter of it.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "fleet/sql.h"
 
 /* embed.S; each ends with a 0. */
-extern const char sql_clickhouse[], sql_duckdb[], sql_views[];
+extern const char sql_clickhouse[], sql_duckdb[], sql_rollup[], sql_views[];
 
 static const char *const names[] = { [SQL_CLICKHOUSE] = "clickhouse", [SQL_DUCKDB] = "duckdb" };
-static const char mark[] = "--@ ", any[] = "ANY ";
+static const char mark[] = "--@ ", any[] = "ANY ", of_nodes[] = "FROM nodes";
 
 enum sql_engine sql_engine_parse(const char *name)
 {
@@ -27,6 +29,14 @@ enum sql_engine sql_engine_parse(const char *name)
 void sql_schema(enum sql_engine engine, FILE *out)
 {
 	fputs(engine == SQL_DUCKDB ? sql_duckdb : sql_clickhouse, out);
+}
+
+int sql_roll_up(enum sql_engine engine, FILE *out)
+{
+	if (engine != SQL_DUCKDB)
+		return -ENOTSUP;
+	fputs(sql_rollup, out);
+	return 0;
 }
 
 /* Of "--@ name parameter...": DuckDB's parameters have defaults where all may be wanted. */
@@ -45,7 +55,7 @@ static void put_head(enum sql_engine engine, const char *line, size_t len, FILE 
 		fprintf(out, "%s%.*s%s", nr++ ? ", " : "", (int)n, line,
 			!strncmp(line, "of_service", n) || !strncmp(line, "of_version", n) ? " := '%'" : "");
 	}
-	fputs(") AS TABLE\n", out);
+	fprintf(out, "%sof_table := 'nodes') AS TABLE\n", nr ? ", " : "");
 }
 
 static void put_line(enum sql_engine engine, const char *line, size_t len, FILE *out)
@@ -56,6 +66,11 @@ static void put_line(enum sql_engine engine, const char *line, size_t len, FILE 
 	for (; line < end; line++) {
 		if (engine == SQL_DUCKDB && !strncmp(line, any, strlen(any)))
 			line += strlen(any);
+		if (engine == SQL_DUCKDB && !strncmp(line, of_nodes, strlen(of_nodes))) {
+			fputs("FROM query_table(of_table)", out);
+			line += strlen(of_nodes) - 1;
+			continue;
+		}
 		if (engine != SQL_DUCKDB || *line != '{') {
 			putc(*line, out);
 			continue;

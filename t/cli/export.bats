@@ -56,7 +56,7 @@ column_sum() {
 @test "export: what is missing or wrong is said, and leaves no table" {
 	run_arcprof export "$MIXED"
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"one of --table, --schema and --queries"* ]]
+	[[ $stderr == *"one of --table, --schema, --queries and --roll-up"* ]]
 	run_arcprof export --table dir
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"no traces to export"* ]]
@@ -121,6 +121,39 @@ column_sum() {
 @test "export: DuckDB's tables are made before they are filled" {
 	arcprof export --schema duckdb >schema
 	awk '/INSERT/ { last = NR } /^CREATE TABLE/ { table = NR } END { exit !(table && last > table) }' schema
+}
+
+@test "export: DuckDB adds up hours and days, exactly, once, and keeps them when recordings go" {
+	node -e 'require("@duckdb/node-api")' 2>/dev/null ||
+		skip "DuckDB is not installed (npm install @duckdb/node-api, and NODE_PATH)"
+	local up sums days='SELECT * EXCLUDE (trace, host, pid, tid, t, n, base, cum), t // 86400 * 86400 AS t, sum(n), sum(base),
+		sum(cum) FROM nodes GROUP BY ALL'
+	up=$(arcprof export --roll-up duckdb)
+	arcprof export -q --table tables "$JAVA" "$MIXED"
+	# without the counts that statements answer
+	duckdb() {
+		node "$TOP/t/fleet/duckdb.cjs" "$ARCPROF" "$TOP/Documentation/arcprof-export.adoc" tables "$@" | grep -v '^[0-9]*$'
+	}
+	sums="SELECT metric, sum(n), sum(base), sum(cum), count() FROM days GROUP BY metric ORDER BY metric"
+	duckdb "SELECT metric, sum(n), sum(base), sum(cum) FROM nodes GROUP BY metric ORDER BY metric" >want
+	# one recording after the other, one of them twice, and one that shares its hour and day with another
+	duckdb "CREATE TABLE all_nodes AS FROM nodes" "DELETE FROM nodes WHERE trace <> (SELECT min(trace) FROM all_nodes)" "$up" \
+		"$up" "INSERT INTO nodes FROM all_nodes WHERE trace <> (SELECT min(trace) FROM all_nodes)" "$up" "$sums" >twice
+	duckdb "$up" "$sums" >once
+	diff once twice
+	cut -f 1-4 once | diff want -
+	duckdb "$up" "SELECT 'hours', count(), sum(cum) FROM hours" "SELECT 'nodes', count(), sum(cum) FROM nodes" \
+		"SELECT 'left', count() FROM (FROM days EXCEPT ALL SELECT t, * EXCLUDE (t) FROM ($days))" >got
+	grep -qx 'left	0' got
+	duckdb "FROM xprof('cpu-clock')" | sort >want
+	duckdb "$up" "DELETE FROM nodes" "FROM xprof('cpu-clock', of_table := 'days')" | sort | diff want -
+	duckdb "$up" "INSERT INTO nodes SELECT * REPLACE (trace + 1 AS trace) FROM nodes" "$up" "$sums" |
+		cut -f 1-4 | awk -F'\t' '{ printf "%s\t%.0f\t%.0f\t%.0f\n", $1, $2 / 2, $3 / 2, $4 / 2 }' >half
+	cut -f 1-4 once | diff - half
+	[ "$(arcprof export --roll-up duckdb | grep -c 'BEGIN TRANSACTION')" -eq 1 ]
+	run_arcprof export --roll-up clickhouse
+	[ "$status" -eq 2 ]
+	[[ $stderr == *"clickhouse adds up hours and days itself"* ]]
 }
 
 @test "export: DuckDB has every number of arcprof's own merge" {

@@ -164,6 +164,7 @@ hint: did you mean '--format'?" ]
 		dump --chunks --schema x
 		export --schema duckdb --by-pid
 		export --queries duckdb --metric cpu
+		export --roll-up duckdb --merge-numbers
 		top -n 0
 		top -I 0
 		ptt -t 0

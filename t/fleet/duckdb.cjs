@@ -1,5 +1,5 @@
 // duckdb.cjs ARCPROF MANUAL DIR QUERY... - tables of "arcprof export" in DuckDB, by the command that the manual page
-// has for that, word for word; prints the answers.
+// has for that, word for word; prints the answers. A query may be several, with a semicolon at the end of a line.
 const { DuckDBInstance } = require('@duckdb/node-api');
 const { execFileSync } = require('child_process');
 const { readFileSync } = require('fs');
@@ -20,7 +20,7 @@ async function main(arcprof, manual, dir, queries) {
 	for (const statement of sql)
 		if (statement.trim())
 			await db.run(statement);
-	for (const query of queries)
+	for (const query of queries.flatMap(q => q.split(/;\s*\n/)).filter(q => q.trim()))
 		for (const row of (await db.runAndReadAll(query)).getRows())
 			console.log(row.map(String).join('\t'));
 }

@@ -195,8 +195,9 @@ TEST(fleet_views_have_the_parameters_of_the_engine)
 
 	sql_queries(SQL_DUCKDB, out);
 	fclose(out);
-	CHECK(strstr(text, "MACRO xprof(of_metric, of_service := '%', of_version := '%') AS TABLE\n"));
-	CHECK(strstr(text, "MACRO collisions() AS TABLE\n"));
+	CHECK(strstr(text, "MACRO xprof(of_metric, of_service := '%', of_version := '%', of_table := 'nodes') AS TABLE\n"));
+	CHECK(strstr(text, "MACRO collisions(of_table := 'nodes') AS TABLE\n"));
+	CHECK(strstr(text, "FROM query_table(of_table)") && !strstr(text, "FROM nodes"));
 	CHECK(strstr(text, ") AS q LEFT JOIN (") && strstr(text, "\n LEFT JOIN (\n"));
 	CHECK(strstr(text, "metric = of_metric AND"));
 	CHECK(!strchr(text, '{') && !strstr(text, "--@"));
