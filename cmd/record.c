@@ -104,7 +104,7 @@ static const struct opt when_table[] = {
 		"record only the first part of each period, as in 50ms/1s"),
 	OPT_STR(0, "max-cpu", struct record_opts, max_cpu, "percent[:time]", NULL,
 		"sample more rarely while the recorder takes more of a CPU than this, such as 1% (of a minute)"),
-	OPT_LEAST(OPT_TYPE_SIZE, 8 << 20, 0, "max-memory", struct record_opts, sampling.c.cost.memory_bytes, "bytes",
+	OPT_LEAST(OPT_TYPE_SIZE, 8 << 20, 0, "max-memory", struct record_opts, sampling.c.cost.max_memory, "bytes",
 		  NULL, "with --segment, drop names and rules while the recorder has more memory than this"),
 	OPT_END
 };
@@ -456,10 +456,10 @@ static int prepare_cost(struct sampling *s, const struct record_opts *o, struct 
 	static const uint64_t minute_ns = 60000000000;
 	struct condition w;
 
-	if (s->c.cost.memory_bytes && !s->c.segment.length_ns)
+	if (s->c.cost.max_memory && !s->c.segment.length_ns)
 		return err_set(e, EINVAL, "--max-memory needs --segment, as what is dropped must be in a trace that is complete");
 	s->c.cost.is_beyond = on_memory;
-	s->c.trace.epoch_bytes = s->c.cost.memory_bytes / STACKS;
+	s->c.trace.epoch_bytes = s->c.cost.max_memory / STACKS;
 	if (!o->max_cpu)
 		return 0;
 	if (condition_parse_cpu(o->max_cpu, minute_ns, &w, e))

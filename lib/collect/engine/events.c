@@ -186,8 +186,8 @@ static size_t ring_bytes(const struct collect_opts *o, const struct evconf *ev, 
 
 	if (o->ring_size)
 		most = 64 << 20;
-	else if (o->cost.memory_bytes)	/* a quarter for all, but one MiB each, which has the stacks of 16 */
-		most = MAX(MIN(most, o->cost.memory_bytes / 4 / MAX(nr_cpus, (size_t)1)), (uint64_t)1 << 20);
+	else if (o->cost.max_memory)	/* a quarter for all, but one MiB each, which has the stacks of 16 */
+		most = MAX(MIN(most, o->cost.max_memory / 4 / MAX(nr_cpus, (size_t)1)), (uint64_t)1 << 20);
 	while (bytes < want && 2 * bytes <= most)
 		bytes *= 2;
 	return bytes;

@@ -165,7 +165,7 @@ static bool cost_drop_all(struct collect *c, struct cost *x, uint64_t now_ns)
 static void cost_hold_memory(struct collect *c, struct cost *x, uint64_t now_ns)
 {
 	static const uint64_t every_ns = 2000000000;
-	const uint64_t limit = c->o->cost.memory_bytes;
+	const uint64_t limit = c->o->cost.max_memory;
 	enum cost_drop drop;
 	bool dropped = false;
 

@@ -26,7 +26,7 @@ struct cost_told {
 struct cost_opts {
 	uint64_t limit_ns;		/* of CPU time a second; 0: there is none */
 	uint64_t span_ns;		/* on average over that; the first does not count */
-	uint64_t memory_bytes;		/* resident; 0: there is no limit */
+	uint64_t max_memory;		/* resident bytes; 0: there is no limit */
 	/* The rate changes, or cannot. May be NULL. */
 	void (*told)(const struct cost_told *t);
 	/* It takes that much memory, more than the limit, and has nothing left to drop. May be NULL. */
