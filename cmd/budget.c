@@ -22,11 +22,11 @@
 #define O struct budget_opts
 static const struct opt budget_table[] = {
 	OPT_GROUP("Input"),
-	OPT_STR('i', "input", O, input, "file", "arcprof.data", "judge the trace <file>"),
+	OPT_STR('i', "input", O, input, "file", "arcprof.data", "check the trace <file>"),
 	OPT_IMPORT(O, import),
-	OPT_STR(0, "tree", O, tree, "file", NULL, "judge a tree as text instead"),
+	OPT_STR(0, "tree", O, tree, "file", NULL, "check a tree as text instead"),
 	OPT_STR(0, "baseline", O, baseline, "store", NULL,
-		"hold growth against what <folder>[@<commit>] has of a commit, or files with commas"),
+		"measure growth against the recordings of a commit in <folder>[@<commit>], or files separated by commas"),
 	OPT_STR('f', "file", O, file, "file", NULL, "read the limits from <file>"),
 	OPT_ON("calibrate", O, calibrate, "subtract what counting the calls cost"),
 	OPT_GROUP("Result"),
@@ -254,7 +254,7 @@ static int budget_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_budget = {
 	.name = "budget",
-	.summary = "hold a recording against limits, for CI",
+	.summary = "check a recording against limits, for CI",
 	.operands = "[<file>]",
 	.opts = budget_table,
 	.opts_size = sizeof(struct budget_opts),

@@ -34,11 +34,11 @@ static const struct opt calibrate_table[] = {
 	OPT_FLAG(0, "calltrace", O, calltrace, "calibrate for recordings with --calltrace"),
 	OPT_FLAG(0, "native", O, native, "measure C and C++ functions (default: these, and Java methods if there is a java)"),
 	OPT_STR_OPTARG(0, "java", O, java, "jvm", "measure Java methods, in the JVM of this JDK or command (default: java in PATH)"),
-	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "use results that vary much between repetitions as well"),
+	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "also use results that vary much between repetitions"),
 	OPT_GROUP("What to print"),
 	OPT_FLAG(0, "show", O, show, "show earlier results without measuring"),
-	OPT_FLAG(0, "sequences", O, sequences, "show earlier results from one event to the next: entry, exit, exception"),
-	OPT_FLAG(0, "verify", O, verify, "measure functions of several lengths by earlier results, and show how far they are off"),
+	OPT_FLAG(0, "sequences", O, sequences, "show earlier results for pairs of successive events: entry, exit, exception"),
+	OPT_FLAG(0, "verify", O, verify, "test earlier results on functions of several lengths, and show the errors"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_CHOICE(O, choice),
 	OPT_END
@@ -400,7 +400,7 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_calibrate = {
 	.name = "calibrate",
-	.summary = "measure what counting calls costs, so that reports leave it out",
+	.summary = "measure what counting calls costs, so that reports can subtract it",
 	.opts = calibrate_table,
 	.opts_size = sizeof(struct calibrate_opts),
 	.run = calibrate_run,

@@ -33,12 +33,12 @@ static const struct opt ctl_table[] = {
 	OPT_GROUP("Which recording"),
 	OPT_COUNT('p', "pid", struct ctl_opts, pid, "pid", NULL, "process ID of the recorder (default: the only one running)"),
 	OPT_FLAG(0, "all", struct ctl_opts, all, "every recording of this user"),
-	OPT_GROUP("Of a dump"),
+	OPT_GROUP("With dump"),
 	OPT_STR('o', "output", struct ctl_opts, output, "file", NULL,
-		"write it to <file> (default: beside the recording's output, with the time in its name)"),
+		"write the dump to <file> (default: beside the recording's output, with the time in its name)"),
 	OPT_GROUP("Several commands"),
 	OPT_STR('f', "file", struct ctl_opts, file, "file", NULL,
-		"carry out the commands in <file>, a line each, with 'wait <time>' and 'repeat <n>' ... 'end' (- is standard input)"),
+		"run the commands in <file>, one per line, with 'wait <time>' and 'repeat <n>' ... 'end' (- is standard input)"),
 	OPT_END
 };
 

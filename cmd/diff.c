@@ -45,7 +45,7 @@ static const struct opt diff_table[] = {
 	OPT_SET(0, "xtree", O, by, DIFF_BY_CONTEXT, "compare contexts, as a tree"),
 	OPT_SET(0, "xarc", O, by, DIFF_BY_ARC, "compare callers and callees of each function"),
 	OPT_STR(0, "metric", O, metric, "name", NULL, "compare this metric, or \"calls\" (the first of A)"),
-	OPT_ENUM(0, "of", O, of, ofs, "default", "compare what a row consumed itself, or also below"),
+	OPT_ENUM(0, "of", O, of, ofs, "default", "compare what a row consumed itself, or including what is below it"),
 	OPT_STR(0, "per", O, per, "unit", NULL, "compare what a unit of work costs: second, call, mark=<name>, or a metric"),
 	OPT_ENUM(0, "normalize", O, normalize, normalizations, "default", "what values are divided by, without --per"),
 	OPT_STR(0, "at-least", O, at_least, "percent", NULL, "mark only what changed by at least <percent>"),
@@ -56,12 +56,12 @@ static const struct opt diff_table[] = {
 	OPT_ENUM(0, "sort", O, sort, sorts, "delta", "sort rows by this key"),
 	OPT_COLUMNS(O, choice),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows, or stanzas of xarc"),
-	OPT_FLAG(0, "thread-numbers", O, thread_numbers, "compare threads whose names differ in numbers separately"),
+	OPT_FLAG(0, "thread-numbers", O, thread_numbers, "compare threads separately whose names differ only in numbers"),
 	OPT_FORMAT(O, format, FORMATS_TABLE | FORMAT_BIT(FORMAT_HTML),
 		   "output format; html is a page for a browser"),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file> instead of standard output"),
 	OPT_STR(0, "baseline", O, baseline, "store", NULL,
-		"compare with what <folder>[@<commit>] has of a commit, or with files with commas"),
+		"compare with the recordings of a commit in <folder>[@<commit>], or with files separated by commas"),
 	OPT_FLAG(0, "exit-code", O, exit_code, "exit with 1 if something is marked, with 2 on failure"),
 	OPT_END
 };
@@ -497,7 +497,7 @@ static bool diff_prints(const void *opts)
 
 const struct command cmd_diff = {
 	.name = "diff",
-	.summary = "show what differs between two recordings, and what of it is more than noise",
+	.summary = "show what differs between two recordings, and which differences are more than noise",
 	.operands = "[<A>[,<A>...]] <B>[,<B>...]",
 	.flags = CMD_PAGER,
 	.join_opts = diff_join_opts,

@@ -26,10 +26,10 @@ struct doctor_opts {
 };
 
 static const struct opt doctor_opts[] = {
-	OPT_GROUP("What to look at in place of the machine"),
-	OPT_COUNT('p', "pid", struct doctor_opts, pid, "pid", NULL, "JVM, by its process ID: the facts that arcprof rests on there"),
-	OPT_STR(0, "jvm", struct doctor_opts, jvm, "java-home", NULL, "the same of an installed JDK or JRE, which is started for it"),
-	OPT_GROUP("How to show it"),
+	OPT_GROUP("What to check instead of the machine"),
+	OPT_COUNT('p', "pid", struct doctor_opts, pid, "pid", NULL, "check the JVM with this process ID: the facts that arcprof relies on"),
+	OPT_STR(0, "jvm", struct doctor_opts, jvm, "java-home", NULL, "check an installed JDK or JRE, which is started for this"),
+	OPT_GROUP("Output"),
 	OPT_FORMAT(struct doctor_opts, format, FORMATS_TABLE, "output format"),
 	OPT_END
 };
@@ -240,7 +240,7 @@ static int doctor_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_doctor = {
 	.name = "doctor",
-	.summary = "say what this machine and this user can measure, and how to get the rest",
+	.summary = "say what this user can measure on this machine, and how to get the rest",
 	.flags = CMD_PAGER,
 	.opts = doctor_opts,
 	.opts_size = sizeof(struct doctor_opts),

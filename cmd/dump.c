@@ -25,7 +25,7 @@ static const struct opt dump_opts[] = {
 	OPT_FLAG(0, "chunks", struct dump_request, dump.chunks,
 		 "show the chunks of the file in place of its records"),
 	OPT_FLAG(0, "schema", struct dump_request, dump.schema, "show the kinds of records that the file describes"),
-	OPT_GROUP("How to show it"),
+	OPT_GROUP("Output"),
 	OPT_FLAG(0, "raw", struct dump_request, dump.raw, "show the bytes of each record below it"),
 	OPT_FORMAT(struct dump_request, dump.format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END

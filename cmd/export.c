@@ -33,18 +33,18 @@ struct export_opts {
 
 #define O struct export_opts
 static const struct opt export_table[] = {
-	OPT_STR(0, "table", O, table, "dir", NULL, "write the tables nodes.tsv.gz and names.tsv.gz into <dir>; a file or -: the nodes"),
+	OPT_STR(0, "table", O, table, "dir", NULL, "write the tables nodes.tsv.gz and names.tsv.gz into <dir>; into a file or -, only the nodes"),
 	OPT_STR(0, "names", O, names, "file", NULL, "write the table of names to <file>"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics"),
 	OPT_ON("calibrate", O, calibrate, "subtract what counting the calls cost"),
-	OPT_GROUP("What is the same in a trace"),
+	OPT_GROUP("What is merged"),
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
-	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ in numbers alone"),
+	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ only in numbers"),
 	OPT_GROUP("For the database"),
-	OPT_STR(0, "schema", O, schema, "engine", NULL, "print the tables for clickhouse or duckdb"),
-	OPT_STR(0, "queries", O, queries, "engine", NULL, "print the views for clickhouse or duckdb"),
-	OPT_STR(0, "roll-up", O, roll_up, "engine", NULL, "print what adds up hours and days, for duckdb; clickhouse does it itself"),
+	OPT_STR(0, "schema", O, schema, "engine", NULL, "print the statements that create the tables, for clickhouse or duckdb"),
+	OPT_STR(0, "queries", O, queries, "engine", NULL, "print the statements that create the views, for clickhouse or duckdb"),
+	OPT_STR(0, "roll-up", O, roll_up, "engine", NULL, "print the statements that add up hours and days, for duckdb; clickhouse does it itself"),
 	OPT_END
 };
 #undef O

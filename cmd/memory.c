@@ -22,9 +22,9 @@ static const uint64_t jvm_patience_ns = 10000000000;
 #define O struct memory_opts
 static const struct opt memory_table[] = {
 	OPT_GROUP("Memory"),
-	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID, of a JVM or of any other program"),
+	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID of a JVM or any other program"),
 	OPT_STR('i', "input", O, input, "file", NULL, "read the trace <file> of record --memory"),
-	OPT_FLAG(0, "readings", O, show.readings, "of a trace, show every reading instead of the last one"),
+	OPT_FLAG(0, "readings", O, show.readings, "with a trace, show every reading instead of the last one"),
 	OPT_FLAG(0, "mappings", O, show.mappings, "show each mapping, or piece of one, in place of sums"),
 	OPT_FORMAT(O, show.format, FORMATS_TABLE, "output format"),
 	OPT_CHOICE(O, show.choice),
@@ -145,7 +145,7 @@ static bool memory_prints(const void *opts)
 
 const struct command cmd_memory = {
 	.name = "memory",
-	.summary = "show where the resident memory of a process is",
+	.summary = "show what the resident memory of a process is used for",
 	.operands = "[<file>]",
 	.flags = CMD_PAGER,
 	.opts = memory_table,

@@ -31,16 +31,16 @@ struct merge_opts {
 #define O struct merge_opts
 static const struct opt merge_table[] = {
 	OPT_STR('o', "output", O, output, "file", NULL, "write the merged trace to <file>"),
-	OPT_ENUM(0, "op", O, op, ops, "add", "add all traces, subtract the others from the first, or keep what all have"),
+	OPT_ENUM(0, "op", O, op, ops, "add", "add all traces, subtract the others from the first, or take the minimum"),
 	OPT_STR(0, "join", O, join, "key", NULL,
-		"hang what a server did below its client's call, by this label"),
+		"show what a server did below its client's call, joined by this label"),
 	OPT_LIST(0, "metric", O, metrics, "name", "only these metrics"),
-	OPT_FLAG(0, "splice", O, splice, "make one trace of the segments of a recording, with all samples and times"),
-	OPT_GROUP("What is the same in two traces"),
+	OPT_FLAG(0, "splice", O, splice, "join the segments of a recording into one trace, with all samples and times"),
+	OPT_GROUP("What is merged"),
 	OPT_FLAG(0, "by-pid", O, by_pid, "keep processes of the same name apart"),
 	OPT_FLAG(0, "by-tid", O, by_tid, "keep threads of the same name apart"),
-	OPT_FLAG(0, "by-container", O, by_container, "keep processes of other control groups and containers apart"),
-	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ in numbers alone"),
+	OPT_FLAG(0, "by-container", O, by_container, "keep processes of different control groups and containers apart"),
+	OPT_FLAG(0, "merge-numbers", O, merge_numbers, "merge threads whose names differ only in numbers"),
 	OPT_STR(0, "by-label", O, by_label, "key", NULL, "separate what threads did by their label of this key"),
 	OPT_FLAG(0, "by-kind", O, by_kind, "separate interpreted, compiled and inlined code of a function"),
 	OPT_ON("calibrate", O, calibrate, "subtract what counting the calls cost"),
@@ -284,7 +284,7 @@ static int merge_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_merge = {
 	.name = "merge",
-	.summary = "add traces of several runs or machines, subtract them, or keep what all have",
+	.summary = "add traces of several runs or machines, subtract them, or take their minimum",
 	.operands = "<file|folder>...",
 	.opts = merge_table,
 	.opts_size = sizeof(struct merge_opts),

@@ -344,7 +344,7 @@ static int mpevt_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_mpevt = {
 	.name = "mpevt",
-	.summary = "count events on all CPUs until told to stop, even after this command has ended",
+	.summary = "count events on all CPUs until stopped, even after this command has ended",
 	.operands = "(list | start <event>... | (read | query | stop) [<event>...])",
 	.opts = mpevt_table,
 	.opts_size = sizeof(struct mpevt_opts),

@@ -28,7 +28,7 @@ static const struct opt msr_table[] = {
 	OPT_STR(0, "field", O, field, "bits", NULL, "access only the bits <high>:<low> of the register"),
 	OPT_GROUP("Writing"),
 	OPT_FLAG(0, "verify", O, verify, "read the register back, and fail if it is not what was written"),
-	OPT_FLAG(0, "force", O, force, "allow any register, even one that performance work has no reason to write"),
+	OPT_FLAG(0, "force", O, force, "allow any register, even one that has nothing to do with performance"),
 	OPT_GROUP("What to print"),
 	OPT_FORMAT(O, format, FORMATS_VALUE, "output format"),
 	OPT_END

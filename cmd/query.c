@@ -41,7 +41,7 @@ static const struct opt query_table[] = {
 	OPT_GROUP("Output"),
 	OPT_FORMAT(O, format, FORMATS_TABLE, "output format"),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "print at most <n> rows, and count the rest"),
-	OPT_GROUP("Bounds"),
+	OPT_GROUP("Limits"),
 	OPT_TIME(0, "timeout", O, timeout, "time", "60s", "stop a query that takes longer; 0: never"),
 	OPT_LEAST(OPT_TYPE_SIZE, 4 << 10, 0, "memory", O, memory, "bytes", "1G", "stop a query that needs more"),
 	OPT_GROUP("The model"),
@@ -52,9 +52,9 @@ static const struct opt query_table[] = {
 		 "only samples after the zero point that 'arcprof ctl zero' set"),
 	OPT_SPAN(0, "to", O, select.to_ns, "time", NULL, "only samples before <time> after the start"),
 	OPT_FLAG(0, "by-kind", O, profile.names.by_kind, "separate interpreted, compiled and inlined code of a function"),
-	OPT_FLAG(0, "signatures", O, profile.names.signatures, "tell Java methods apart by their signatures"),
-	OPT_FLAG(0, "lines", O, profile.names.lines, "tell functions apart by file and line"),
-	OPT_FLAG(0, "addresses", O, profile.names.addresses, "tell unnamed addresses apart"),
+	OPT_FLAG(0, "signatures", O, profile.names.signatures, "separate Java methods by signature"),
+	OPT_FLAG(0, "lines", O, profile.names.lines, "separate functions by file and line"),
+	OPT_FLAG(0, "addresses", O, profile.names.addresses, "separate unnamed addresses"),
 	OPT_FLAG(0, "collapse-plt", O, profile.collapse_plt, "charge linkage stubs to their callers"),
 	OPT_END
 };
@@ -357,7 +357,7 @@ static int query_run_command(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_query = {
 	.name = "query",
-	.summary = "ask traces or a heap dump by SQL",
+	.summary = "query traces or a heap dump with SQL",
 	.operands = "[<file>...] [<sql>]",
 	.flags = CMD_PAGER,
 	.opts = query_table,

@@ -37,38 +37,84 @@ static const struct opt groups_table[] = {
 	OPT_END
 };
 
-static const struct opt what_table[] = {
+static const struct opt events_table[] = {
+	OPT_LIST(0, "filter", struct record_opts, filters, "condition",
+		 "store only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
+	OPT_STR(0, "disabled", struct record_opts, sampling.c.disabled, "events", NULL,
+		"do not record these events until 'arcprof ctl enable'"),
 	OPT_FLAG(0, "sched", struct record_opts, sampling.c.sched, "also record context switches, waits and wake-ups"),
 	OPT_FLAG(0, "irq", struct record_opts, sampling.c.irq, "also record interrupts (implies --sched)"),
+	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
+	OPT_STR_OPTARG(0, "memory", struct record_opts, memory, "time",
+		       "record what resident memory is used for, at this interval and at the end (default: 10s)"),
+	OPT_GROUP("Locks and live objects"),
 	OPT_STR(0, "lock-exact", struct record_opts, sampling.c.lock_exact, "filter", NULL,
 		"count every acquisition of locks of these classes, as in com.example.*,java.util.concurrent.* (implies -e lock)"),
 	OPT_FLAG(0, "lock-cpu", struct record_opts, sampling.c.lock_cpu,
 		 "with --lock-exact, also measure the CPU time that is consumed while these locks are held"),
-	OPT_ON("samples", struct record_opts, samples, "sample; --no-samples records dispatches only"),
-	OPT_STR(0, "disabled", struct record_opts, sampling.c.disabled, "events", NULL,
-		"do not record these events until 'arcprof ctl enable'"),
-	OPT_LIST(0, "filter", struct record_opts, filters, "condition",
-		 "store only events that meet these: lock>1ms, thread=http-*, -kind=virtual, alloc:class=byte[]"),
 	OPT_FLAG(0, "live-gc", struct record_opts, sampling.c.live_gc,
-		 "with -e live, let JVMs collect all garbage at the end, so that it is known what lives"),
+		 "with -e live, make JVMs collect all garbage at the end, so that it is known what is alive"),
 	OPT_FLAG(0, "live-histogram", struct record_opts, sampling.c.live_histogram,
-		 "with -e live, let JVMs collect all garbage and count all objects at the end"),
-	OPT_STR_OPTARG(0, "memory", struct record_opts, memory, "time",
-		       "record where resident memory is, at this interval and at the end (default: 10s)"),
+		 "with -e live, make JVMs collect all garbage and count all objects at the end"),
 	OPT_END
 };
 
-static const struct opt rest_table[] = {
+static const struct opt output_table[] = {
+	OPT_GROUP("Output"),
+	OPT_STR('o', "output", struct record_opts, sampling.c.output, "file", "arcprof.data",
+		"write the trace to <file>"),
+	OPT_LIST(0, "label", struct record_opts, sampling.c.labels, "key=value", "describe this recording: service=shop,version=1.2"),
+	OPT_FLAG(0, "mask-secrets", struct record_opts, mask_secrets, "mask passwords and tokens in the command line that the trace keeps"),
+	OPT_ON("compress", struct record_opts, sampling.c.trace.compress, "compress the trace"),
+	OPT_END
+};
+
+static const struct opt when_table[] = {
+	OPT_GROUP("When to start and stop"),
+	OPT_LIST(0, "start-at", struct record_opts, start_ats, "mark|event=mark",
+		 "start, or start that event, when the program sets this mark or has ended this phase"),
+	OPT_LIST('D', "delay", struct record_opts, delays, "time|event=time",
+		 "wait this long before sampling, or that event, starts"),
+	OPT_LIST('d', "duration", struct record_opts, durations, "time|event=time",
+		 "stop, or stop recording that event, after this long"),
+	OPT_FLAG(0, "wait", struct record_opts, sampling.c.wait,
+		 "record until all processes that the program has started have ended"),
+	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
+		"record only the first part of each period, as in 50ms/1s"),
+	OPT_END
+};
+
+static const struct opt long_table[] = {
+	OPT_GROUP("Long recordings"),
+	OPT_SPAN(0, "segment", struct record_opts, sampling.c.segment.length_ns, "time", NULL,
+		 "write a trace for each period of this length, to the folder --output"),
+	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
+		"with --segment or --mode wrap: remove the oldest traces, or dumps, beyond this size (10G) or age (7d)"),
+	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
+		 "whether to stop storing samples at --max-size (normal), keep the last part (wrap), or keep all"),
+	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 0, "max-size", struct record_opts, max_size, "bytes", NULL, "maximum size of the samples in the file"),
+	OPT_LIST(0, "when", struct record_opts, whens, "condition",
+		 "report when a condition is met, and with --mode wrap write the last part: signal:USR2, cpu>80%:10s, gc>200ms, 'method com.example.App.serve>500ms', rss>2G, oom, crash or failure"),
+	OPT_TIME(0, "holdoff", struct record_opts, sampling.c.trigger.holdoff_ns, "time", "60s",
+		 "ignore a condition for this long after it was met"),
+	OPT_END
+};
+
+static const struct opt stack_table[] = {
 	OPT_ON("lines", struct record_opts, sampling.c.lines, "store source lines and inlined calls of sampled code"),
 	OPT_STR(0, "symfs", struct record_opts, symfs, "dir", NULL,
 		"look for debug information below <dir> first, as if that were the root directory"),
 	OPT_ON("code", struct record_opts, sampling.c.code, "store the machine code of compiled Java methods that were hit"),
+	OPT_END
+};
+
+static const struct opt calls_table[] = {
 	OPT_GROUP("Exact calls"),
 	OPT_STR_OPTARG(0, "callflow", struct record_opts, calls.callflow, "filter",
 		       "count every call of these methods, such as +com.example.*,-*.toString (default: the application's)"),
 	OPT_FLAG(0, "calltrace", struct record_opts, calls.calltrace, "store every call and return"),
 	OPT_LIST(0, "trace", struct record_opts, calls.traces, "method>time",
-		 "store calls of a method that take longer, with all calls in them: com.example.App.serve>10ms"),
+		 "store only calls of a method that take longer, with all calls in them: com.example.App.serve>10ms"),
 	OPT_LIST(0, "metric", struct record_opts, calls.metrics, "name",
 		 "measure these metrics per call: cpu, wall, alloc, objects, dispatches, thrown, bytecodes, or a hardware counter (default: cpu,wall)"),
 	OPT_FLAG(0, "call-sites", struct record_opts, calls.call_sites,
@@ -78,60 +124,20 @@ static const struct opt rest_table[] = {
 	OPT_STR(0, "config", struct record_opts, calls.config, "file", NULL,
 		"read rules for methods, threads, classes and events from <file>"),
 	OPT_FLAG(0, "call-tier", struct record_opts, calls.call_tier,
-		 "tell calls of interpreted, compiled and inlined code of a Java method apart (report --by-kind)"),
+		 "count calls of a Java method separately by how its code ran: interpreted, compiled, inlined (report --by-kind)"),
 	OPT_U64(0, "call-depth", struct record_opts, calls.call_depth, "n", "8192",
 		"merge calls below this depth"),
 	OPT_SIZE(0, "call-memory", struct record_opts, calls.call_memory, "bytes", "1G",
 		 "maximum memory for the call trees of a process"),
 	OPT_STR(0, "call-prune", struct record_opts, calls.call_prune, "percent[/time]", NULL,
-		"each second, or at this interval, merge contexts that have no more than <percent> of what their callers consumed"),
+		"each second, or at this interval, merge contexts that consumed no more than <percent> of their callers"),
 	OPT_SPAN(0, "snapshot", struct record_opts, calls.snapshot_ns, "time", NULL,
 		 "write a snapshot of the call trees at this interval (default: every 2 s, or less often where they are large)"),
-	OPT_GROUP("When"),
-	OPT_END
-};
-
-static const struct opt when_table[] = {
-	OPT_LIST(0, "start-at", struct record_opts, start_ats, "mark|event=mark",
-		 "begin, or begin with that event, when the program sets this mark or has ended this phase"),
-	OPT_LIST('D', "delay", struct record_opts, delays, "time|event=time",
-		 "wait this long before sampling, or that event, starts"),
-	OPT_LIST('d', "duration", struct record_opts, durations, "time|event=time",
-		 "stop, or stop recording that event, after this long"),
-	OPT_FLAG(0, "wait", struct record_opts, sampling.c.wait,
-		 "record until all processes that the program has started have ended"),
-	OPT_STR(0, "window", struct record_opts, window, "time/time", NULL,
-		"record only the first part of each period, as in 50ms/1s"),
+	OPT_GROUP("Overhead"),
 	OPT_STR(0, "max-cpu", struct record_opts, max_cpu, "percent[:time]", NULL,
-		"sample more rarely while the recorder takes more of a CPU than this, such as 1% (of a minute)"),
+		"sample less often while the recorder takes more of a CPU than this, such as 1% (of a minute)"),
 	OPT_LEAST(OPT_TYPE_SIZE, 8 << 20, 0, "max-memory", struct record_opts, sampling.c.cost.max_memory, "bytes",
 		  NULL, "with --segment, drop names and rules while the recorder has more memory than this"),
-	OPT_END
-};
-
-static const struct opt trigger_table[] = {
-	OPT_GROUP("What to look out for"),
-	OPT_LIST(0, "when", struct record_opts, whens, "condition",
-		 "store when a condition is met: signal:USR2, cpu>80%:10s, gc>200ms, 'method com.example.App.serve>500ms', rss>2G, oom, crash or failure"),
-	OPT_TIME(0, "holdoff", struct record_opts, sampling.c.trigger.holdoff_ns, "time", "60s",
-		 "ignore a condition for this long after it was met"),
-	OPT_END
-};
-
-static const struct opt where_table[] = {
-	OPT_GROUP("Where to"),
-	OPT_STR('o', "output", struct record_opts, sampling.c.output, "file", "arcprof.data",
-		"write the trace to <file>"),
-	OPT_ENUM(0, "mode", struct record_opts, mode, modes, "continuous",
-		 "whether to stop storing samples at --max-size (normal), keep the last part (wrap), or keep all"),
-	OPT_LIST(0, "label", struct record_opts, sampling.c.labels, "key=value", "say what this recording is of: service=shop,version=1.2"),
-	OPT_FLAG(0, "mask-secrets", struct record_opts, mask_secrets, "keep no passwords and tokens of the program's command line in the trace"),
-	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 0, "max-size", struct record_opts, max_size, "bytes", NULL, "maximum size of the samples in the file"),
-	OPT_SPAN(0, "segment", struct record_opts, sampling.c.segment.length_ns, "time", NULL,
-		 "write a trace for each period of this length, to the folder --output"),
-	OPT_STR(0, "keep", struct record_opts, keep, "size|time", NULL,
-		"with --segment or --mode wrap: remove the oldest traces, or dumps, beyond this size (10G) or age (7d)"),
-	OPT_ON("compress", struct record_opts, sampling.c.trace.compress, "compress the trace"),
 	OPT_END
 };
 
@@ -157,7 +163,7 @@ static const struct opt told_table[] = {
 	OPT_VALUE("uprobe:<file>:<function>", NULL, "every call of a native function, as in uprobe:libc.so.6:malloc or uprobe:libjvm.so:JVM_StartThread"),
 	OPT_VALUE("uprobe-return:<file>:<function>", NULL, "every return of such a function"),
 	OPT_VALUE("mark", NULL, "marks, phases and events that programs set, in C or Java"),
-	OPT_VALUE("label", NULL, "what threads work for, as programs say, in C or Java"),
+	OPT_VALUE("label", NULL, "labels that programs give to their threads, in C or Java"),
 	OPT_END
 };
 
@@ -165,18 +171,20 @@ static void record_join_opts(struct opt_join *j)
 {
 	size_t at = opt_join_struct(j, sizeof(struct record_opts));
 
+	opt_join_add(j, sampling_target_opts, at);
+	opt_join_add(j, groups_table, at);
 	opt_join_add(j, sampling_event_opts, at);
 	join_sources(j, at);
 	opt_join_add(j, told_table, at);
 	opt_join_add(j, rate_table, at);
-	opt_join_add(j, sampling_select_opts, at);
-	opt_join_add(j, groups_table, at);
-	opt_join_add(j, what_table, at);
-	opt_join_add(j, sampling_stack_opts, at);
-	opt_join_add(j, rest_table, at);
+	opt_join_add(j, sampling_rate_opts, at);
+	opt_join_add(j, events_table, at);
+	opt_join_add(j, output_table, at);
 	opt_join_add(j, when_table, at);
-	opt_join_add(j, trigger_table, at);
-	opt_join_add(j, where_table, at);
+	opt_join_add(j, long_table, at);
+	opt_join_add(j, sampling_stack_opts, at);
+	opt_join_add(j, stack_table, at);
+	opt_join_add(j, calls_table, at);
 	opt_join_add(j, sampling_means_opts, at);
 }
 

@@ -62,21 +62,26 @@ static const char *event_word(unsigned int i)
 	return i < nr_sources ? source_kind_at(i)->name : pmu_event_generic(i - nr_sources);
 }
 
-const struct opt sampling_event_opts[] = {
+const struct opt sampling_target_opts[] = {
 	OPT_GROUP("What to record"),
+	OPT_LIST('p', "pid", struct sampling_opts, pids, "pid", "record running processes"),
+	OPT_LIST('t', "tid", struct sampling_opts, tids, "tid", "record running threads"),
+	OPT_STR('u', "user", struct sampling_opts, user, "user", NULL,
+		"record all running processes of a user"),
+	OPT_FLAG('a', "all-cpus", struct sampling_opts, all_cpus, "record the whole system"),
+	OPT_LIST('C', "cpu", struct sampling_opts, cpus, "cpus", "record only on these CPUs, such as 0,2-3"),
+	OPT_END
+};
+
+const struct opt sampling_event_opts[] = {
+	OPT_GROUP("Events and how often they are sampled"),
 	OPT_LIST_OF('e', "event", struct sampling_opts, events, event_word, "event",
 		 "event to sample (default: cycles, or cpu-clock without hardware counters)"),
 	OPT_END
 };
 
-const struct opt sampling_select_opts[] = {
+const struct opt sampling_rate_opts[] = {
 	OPT_COUNT('c', "count", struct sampling_opts, count, "n", NULL, "take a sample every <n> events, or <n> ns of a clock"),
-	OPT_FLAG('a', "all-cpus", struct sampling_opts, all_cpus, "record the whole system"),
-	OPT_LIST('C', "cpu", struct sampling_opts, cpus, "cpus", "only on these CPUs, such as 0,2-3"),
-	OPT_LIST('p', "pid", struct sampling_opts, pids, "pid", "record running processes"),
-	OPT_LIST('t', "tid", struct sampling_opts, tids, "tid", "record running threads"),
-	OPT_STR('u', "user", struct sampling_opts, user, "user", NULL,
-		"record all running processes of a user"),
 	OPT_FLAG(0, "all-user", struct sampling_opts, all_user, "sample user code only"),
 	OPT_FLAG(0, "all-kernel", struct sampling_opts, all_kernel, "sample kernel code only"),
 	OPT_END
@@ -91,9 +96,9 @@ const struct opt sampling_stack_opts[] = {
 	OPT_SIZE(0, "stack-size", struct sampling_opts, stack_size, "bytes", "65528",
 		 "stack to copy with each sample for --call-graph=dwarf"),
 	OPT_ENUM_OPTARG(0, "java", struct sampling_opts, java, javas, "auto",
-		 "who walks Java stacks: an agent in each JVM, or the recorder, from outside"),
-	OPT_SET(0, "no-java", struct sampling_opts, no_java, true, "leave JVMs alone: native code only"),
-	OPT_U64(0, "java-depth", struct sampling_opts, c.java_depth, "n", "2048", "maximum number of Java frames per sample, from both ends of the stack"),
+		 "who walks Java stacks: an agent in each JVM, or the recorder from outside"),
+	OPT_SET(0, "no-java", struct sampling_opts, no_java, true, "leave JVMs alone, and record native code only"),
+	OPT_U64(0, "java-depth", struct sampling_opts, c.java_depth, "n", "2048", "maximum number of Java frames per sample; of deeper stacks both ends are kept"),
 	OPT_END
 };
 
@@ -105,10 +110,10 @@ const struct opt sampling_when_opts[] = {
 
 const struct opt sampling_means_opts[] = {
 	OPT_LEAST(OPT_TYPE_SIZE, 64 << 10, 'm', "ring-size", struct sampling_opts, c.ring_size, "bytes", NULL,
-		 "size of the per-CPU kernel buffer (default: from the rate)"),
+		 "size of the per-CPU kernel buffer (default: depends on the rate)"),
 	OPT_ENUM(0, "clock", struct sampling_opts, c.clock, clocks, "auto",
-		 "take samples by clocks and counters of each CPU, or of each thread"),
-	OPT_ON("cache", struct sampling_opts, c.cache, "reuse and keep symbols in the cache"),
+		 "open clocks and counters on each CPU, or on each thread"),
+	OPT_ON("cache", struct sampling_opts, c.cache, "use the cache of symbols, and add to it"),
 	OPT_END
 };
 

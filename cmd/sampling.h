@@ -26,8 +26,8 @@ struct sampling_opts {
 };
 
 /* They fill one of these. Between the first two comes the rate: its default differs. */
-extern const struct opt sampling_event_opts[], sampling_select_opts[], sampling_stack_opts[];
-extern const struct opt sampling_when_opts[], sampling_means_opts[];
+extern const struct opt sampling_target_opts[], sampling_event_opts[], sampling_rate_opts[];
+extern const struct opt sampling_stack_opts[], sampling_when_opts[], sampling_means_opts[];
 #define OPT_FREQ(h) OPT_STR('F', "freq", struct sampling_opts, freq, "hz", NULL, h)
 
 struct ids {

@@ -20,8 +20,8 @@ struct threads_opts {
 #define O struct threads_opts
 static const struct opt threads_table[] = {
 	OPT_GROUP("Threads"),
-	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID; of a JVM also Java threads and locks"),
-	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof is the monitor dump of the JDK's old profiler, of JVMs"),
+	OPT_COUNT('p', "pid", O, pid, "pid", NULL, "process ID; for a JVM, Java threads and locks are shown as well"),
+	OPT_FORMAT(O, format, FORMATS_THREADS, "output format; hprof, for JVMs only, is the monitor dump of the JDK's old profiler"),
 	OPT_CHOICE(O, choice),
 	OPT_STR('o', "output", O, output, "file", NULL, "write to <file>"),
 	OPT_END
@@ -89,7 +89,7 @@ static bool threads_prints(const void *opts)
 
 const struct command cmd_threads = {
 	.name = "threads",
-	.summary = "show what a process's threads do; of a JVM also locks, deadlocks first",
+	.summary = "show what the threads of a process do; for a JVM also its locks, deadlocks first",
 	.flags = CMD_PAGER,
 	.opts = threads_table,
 	.opts_size = sizeof(struct threads_opts),

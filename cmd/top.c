@@ -34,10 +34,10 @@ static const struct opt rate_table[] = { OPT_FREQ("samples per second of CPU tim
 
 static const struct opt show_table[] = {
 	OPT_GROUP("What to show"),
-	OPT_SPAN('I', "interval", O, interval_ns, "time", "2", "show each <time> anew"),
+	OPT_SPAN('I', "interval", O, interval_ns, "time", "2", "update the screen at this interval"),
 	OPT_COUNT('n', "screens", O, screens, "n", NULL, "print this many screens as plain text, then stop"),
 	OPT_ENUM(0, "sort", O, sort, top_sorts, "self", "sort rows by this key"),
-	OPT_ENUM(0, "fold", O, fold, top_folds, "function", "what a row is"),
+	OPT_ENUM(0, "fold", O, fold, top_folds, "function", "what each row stands for"),
 	OPT_STR(0, "filter", O, filter, "text", NULL, "show only rows with <text> in their name or module"),
 	OPT_COUNT(0, "limit", O, limit, "n", NULL, "show at most <n> rows"),
 	OPT_END
@@ -72,9 +72,10 @@ static void join_opts(struct opt_join *j)
 	size_t shared = opt_join_struct(j, sizeof(struct sampling_opts));
 	size_t own = opt_join_struct(j, sizeof(struct top_opts));
 
+	opt_join_add(j, sampling_target_opts, shared);
 	opt_join_add(j, sampling_event_opts, shared);
 	opt_join_add(j, rate_table, shared);
-	opt_join_add(j, sampling_select_opts, shared);
+	opt_join_add(j, sampling_rate_opts, shared);
 	opt_join_add(j, sampling_when_opts, shared);
 	opt_join_add(j, sampling_means_opts, shared);
 	opt_join_add(j, sampling_stack_opts, shared);
@@ -400,7 +401,7 @@ static int top_run(void *opts, int nr_operands, char **operands)
 
 const struct command cmd_top = {
 	.name = "top",
-	.summary = "show what runs, as it runs: processes, threads, functions",
+	.summary = "show what is running now: processes, threads, functions",
 	.operands = "[--] [<program> [<arg>...]]",
 	.flags = CMD_RUNS_PROGRAM,
 	.join_opts = join_opts,

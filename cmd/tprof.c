@@ -28,7 +28,7 @@ struct tprof_opts {
 #define O struct tprof_opts
 static const struct opt record_opts[] = {
 	OPT_GROUP("What to record"),
-	OPT_LIST_OF('e', "event", O, events, pmu_event_generic, "event", "event that makes a tick (default: cycles, or cpu-clock)"),
+	OPT_LIST_OF('e', "event", O, events, pmu_event_generic, "event", "event that triggers a tick (default: cycles, or cpu-clock)"),
 	OPT_STR('F', "freq", O, freq, "hz", NULL, "ticks per second, or max (default: 1000)"),
 	OPT_COUNT('c', "count", O, count, "n", NULL, "count a tick every <n> events, or <n> ns of a clock"),
 	OPT_LIST('C', "cpu", O, cpus, "cpus", "only on these CPUs, such as 0,2-3"),

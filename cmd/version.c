@@ -34,7 +34,7 @@ struct version_opts {
 };
 
 static const struct opt version_opts[] = {
-	OPT_GROUP("How to show it"),
+	OPT_GROUP("Output"),
 	OPT_FORMAT(struct version_opts, format, FORMATS_TEXT_JSON, "output format"),
 	OPT_END
 };

@@ -34,12 +34,12 @@ static const struct opt view_table[] = {
 	OPT_STR('i', "input", O, input, "file", "arcprof.data", "read the trace <file>"),
 	OPT_IMPORT(O, import),
 	OPT_STR('o', "output", O, output, "file", NULL, "write the page to <file> and keep it"),
-	OPT_STR(0, "diff", O, diff, "file", NULL, "show what differs in <file>: both, side by side"),
-	OPT_FLAG(0, "no-browser", O, no_browser, "only say where the page is"),
-	OPT_FLAG(0, "terminal", O, terminal, "show it in this terminal, which is the default without a display"),
+	OPT_STR(0, "diff", O, diff, "file", NULL, "compare with <file>, both side by side"),
+	OPT_FLAG(0, "no-browser", O, no_browser, "only print where the page is"),
+	OPT_FLAG(0, "terminal", O, terminal, "show it in this terminal (the default without a display)"),
 	OPT_LIST(0, "source", O, sources, "dir", "in the terminal: look for source files in <dir>"),
-	OPT_FLAG(0, "serve", O, serve, "serve the page on this machine until ^C, and anew while the trace grows"),
-	OPT_COUNT(0, "port", O, port, "port", NULL, "serve on this port of 127.0.0.1 (default: any that is free)"),
+	OPT_FLAG(0, "serve", O, serve, "serve the page on this machine until ^C, and update it while the trace grows"),
+	OPT_COUNT(0, "port", O, port, "port", NULL, "serve on this port of 127.0.0.1 (default: any free port)"),
 	OPT_END
 };
 #undef O

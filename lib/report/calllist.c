@@ -303,7 +303,7 @@ const struct report report_flow = {
 
 const struct report report_condu = {
 	.name = "condu",
-	.help = "the same with repeated calls in one line",
+	.help = "list calls like --flow, with repeated calls in one line",
 	.formats = FORMATS_TABLE,
 	.check = completed_check,
 	.filters = FILTERS_OF_CALLS,

@@ -374,7 +374,7 @@ char *report_calls_json(struct trace_reader *t, const struct report_opts *o)
 
 const struct report report_calls = {
 	.name = "calls",
-	.help = "show how long the calls of each function took; of one function, the slowest and what was in them",
+	.help = "show how long the calls of each function took; for one function, the slowest and what was in them",
 	.argument = "function",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_SVG),

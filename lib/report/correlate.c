@@ -489,8 +489,8 @@ static int correlate_check(const struct report_opts *o, struct err *e)
 
 #define O struct correlate_opts
 static const struct opt opts[] = {
-	OPT_ENUM(0, "by", O, by, bys, "function", "what the rows are"),
-	OPT_ENUM(0, "of", O, of, ofs, "base", "compare what a row consumed itself, or also below"),
+	OPT_ENUM(0, "by", O, by, bys, "function", "what each row stands for"),
+	OPT_ENUM(0, "of", O, of, ofs, "base", "compare what a row consumed itself, or including what is below it"),
 	OPT_DOUBLE(0, "min-share", O, min_share, "percent", "0.1",
 		   "hide rows with less than <percent> of both metrics"),
 	OPT_END

@@ -602,5 +602,5 @@ REPORT(gc, "show garbage collections and safepoints by cause", "GC");
 REPORT(jit, "show compilations by tier with their time, and deoptimisations by reason", NULL);
 REPORT(classes, "show loaded classes by loader, with their time and what they were loaded for", NULL);
 REPORT(exceptions, "show thrown exceptions by class and method", "Exceptions");
-REPORT_ROW(marks, "show marks and phases of programs by name, with how long phases took",
+REPORT_ROW(marks, "show marks and phases of programs by name, and how long phases took",
 	   "a trace with marks (arcprof record -e mark)", "by-label ", "Marks");

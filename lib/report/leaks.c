@@ -358,7 +358,7 @@ static int check(const struct report_opts *o, struct err *e)
 #define O struct leaks_own
 static const struct opt opts[] = {
 	OPT_LIST(0, "library", O, library, "function",
-		 "blame who calls these functions, as those of the JDK: org.example.cache.*"),
+		 "blame the callers of these functions, as for the JDK: org.example.cache.*"),
 	OPT_END
 };
 #undef O

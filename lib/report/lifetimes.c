@@ -235,7 +235,7 @@ static const struct report_reason reasons[] = {
 
 const struct report report_lifetimes = {
 	.name = "lifetimes",
-	.help = "show how long Java objects lived that died, and which die young",
+	.help = "show how long Java objects lived, and which die young",
 	.argument = "collections|classes",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE,

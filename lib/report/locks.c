@@ -503,7 +503,7 @@ static const struct report_reason reasons[] = {
 
 const struct report report_locks = {
 	.name = "locks",
-	.help = "show the locks that threads waited for; or, as a tree, who had them and what those waited for",
+	.help = "show the locks that threads waited for; or a tree of who held them and what those waited for",
 	.argument = "chains",
 	.argument_optional = true,
 	.formats = FORMATS_TABLE | FORMAT_BIT(FORMAT_HPROF),

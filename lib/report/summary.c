@@ -528,7 +528,7 @@ static const char *const events[] = {
 
 #define O struct summary_opts
 static const struct opt opts[] = {
-	OPT_LIST(0, "mine", O, mine, "pattern", "the program's own functions, or the modules that have them"),
+	OPT_LIST(0, "mine", O, mine, "pattern", "patterns of the program's own functions or modules"),
 	OPT_COUNT(0, "top-stacks", O, top_stacks, "n", "3", "show the <n> hottest stacks"),
 	OPT_END
 };
