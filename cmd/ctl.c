@@ -142,7 +142,7 @@ static int wait_for_dump(int pid, uint64_t number, uint64_t *others_ns, struct e
 		clock_sleep_ns(PAUSE_NS);
 	}
 	if (r == -ESRCH)
-		err_set(e, ESRCH, "the recording ended meanwhile, and has written what it was asked for");
+		err_set(e, ESRCH, "the recording has ended in the meantime, and has written what was asked for");
 	else if (!r && (!reply.len ||
 			sscanf(reply.data, "done %" SCNu64 " %" SCNu64 " %n", &bytes, &span_ns, &at) != 2))
 		r = err_set(e, EPROTO, "the recorder's answer cannot be understood");

@@ -230,7 +230,7 @@ static int look_at_home(const char *home, int format, struct err *e)
 	pid_t pid;
 
 	if (access(java, X_OK)) {
-		r = err_set(e, errno, "'%s' is no JAVA_HOME: %s: %s", home, java, strerror(errno));
+		r = err_set(e, errno, "'%s' is not a JAVA_HOME: %s: %s", home, java, strerror(errno));
 		free(java);
 		return r;
 	}

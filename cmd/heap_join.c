@@ -59,7 +59,7 @@ int heap_join(struct heap_join *j, struct heap *h, const char *path, struct err 
 
 	*j = (struct heap_join){ 0 };
 	if (!heap_has_samples(h, &cookie)) {
-		err_set(e, ENODATA, "the dump does not tell which objects were sampled");
+		err_set(e, ENODATA, "the dump does not say which objects were sampled");
 		err_hint(e, "make it while 'arcprof record -e live' is on: arcprof heap dump --samples");
 		return -ENODATA;
 	}

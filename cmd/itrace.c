@@ -107,7 +107,7 @@ static void why_it_stopped(const struct itrace_cmd_opts *o, const struct itrace_
 		log_info("stopped after %" PRIu64 " instructions, as asked by --limit", r->totals.nr_insns);
 		break;
 	case ITRACE_WHY_SIZE:
-		log_warn("stopped because the trace is as large as --max-size allows; what ran after that is not in it");
+		log_warn("stopped because the trace has reached --max-size; what ran after that is not in it");
 		break;
 	case ITRACE_WHY_DISK:
 		log_warn("stopped because the trace cannot be written: %s", strerror(r->write_error));

@@ -105,7 +105,7 @@ static int ptt_add_event(struct request *q, const char *name, struct err *e)
 	if (ptt_field_named(name) >= 0)		/* measured anyway */
 		return 0;
 	if (q->c.nr_counters == PTT_MAX_COUNTERS)
-		return err_set(e, E2BIG, "'%s' is one event too many: %d beside the time", name,
+		return err_set(e, E2BIG, "'%s' is one event too many (at most %d besides the time)", name,
 			       PTT_MAX_COUNTERS);
 	r = pmu_event_parse(name, ev, e);
 	if (r)

@@ -198,7 +198,7 @@ static void on_storing(const char *why, uint64_t nr_lost)
 
 static void on_going_on(uint64_t idle_ns)
 {
-	log_info("goes on %.1f s after the last trace there was closed", idle_ns / 1e9);
+	log_info("continues %.1f s after the last trace there was closed", idle_ns / 1e9);
 }
 
 static int record_check_calls(const struct record_opts *o, int nr_operands, struct err *e)
@@ -270,7 +270,7 @@ static int check_java(const struct record_opts *o, const struct source_kind *kin
 		return err_set(e, EINVAL, "--event notify requires --lock-exact, which says of which classes");
 	for (i = 0; objects && i < o->calls.metrics.nr_items; i++)
 		if (!strcmp(o->calls.metrics.items[i], "objects"))
-			return err_set(e, EINVAL, "cannot be combined: --metric objects and --event %s, as a JVM tells of objects to one of them", kind->name);
+			return err_set(e, EINVAL, "cannot be combined: --metric objects and --event %s, because a JVM reports objects to only one of them", kind->name);
 	return 0;
 }
 
@@ -363,7 +363,7 @@ static int parse_window(const char *text, struct collect_opts *c, struct err *e)
 	if (r)
 		return err_wrap(e, "--window '%s'", text);
 	if (c->window_ns < LEAST_NS || c->window_every_ns <= c->window_ns)
-		return err_set(e, EINVAL, "--window '%s': at least 1ms, of a time that is longer", text);
+		return err_set(e, EINVAL, "--window '%s': must be at least 1ms, and shorter than the period", text);
 	return 0;
 }
 
@@ -615,7 +615,7 @@ static int parse_starts(struct sampling *s, const struct record_opts *o, struct 
 	if (i && (s->c.java != JAVA_SAMPLE && s->c.java != JAVA_NAMES))
 		return err_set(e, EINVAL, "cannot be combined: --no-java and --start-at");
 	if (i && !s->c.argv)
-		return err_set(e, EINVAL, "--start-at needs a program to run: programs tell of marks from their start");
+		return err_set(e, EINVAL, "--start-at needs a program to run: programs report marks from their start");
 	if (i)
 		s->c.jvm_events |= JVM_TELL_MARK;
 	return 0;
@@ -666,7 +666,7 @@ static int take_jpmt(struct record_opts *o, struct err *e)
 	if (r || !j->found)
 		return r;
 	if (j->yes[JPMT_METHOD_INVOCATION] && !j->yes[JPMT_BYTECODE_REWRITING])
-		return err_set(e, EINVAL, "--config: Method_Invocation needs 'Bytecode_Rewriting yes', as there is no other way to record calls");
+		return err_set(e, EINVAL, "--config: Method_Invocation needs 'Bytecode_Rewriting yes', because there is no other way to record calls");
 	if (j->yes[JPMT_MONITOR_CONTENTION] != j->yes[JPMT_MONITOR_WAITING])
 		log_info("--config: Monitor_Contention and Monitor_Waiting are one event, and recorded together");
 	if (j->output && !strcmp(o->sampling.c.output, "arcprof.data"))
@@ -686,7 +686,7 @@ static int prepare_filter(struct sampling *s, const struct record_opts *o, struc
 	if (!r && alone && !s->filter.nr && !o->jpmt.found)
 		return err_set(e, EINVAL, "--config: its rules are about methods alone, and need --callflow");
 	if (!r && rules_drop(&s->filter, RULE_PHASE))
-		log_info("--config: of a phase it is known when it ends: 'arcprof report --config' goes by the rules about phases");
+		log_info("--config: a phase is known only when it ends: 'arcprof report --config' applies rules about phases");
 	for (i = 0; !r && i < o->filters.nr_items; i++)
 		r = rules_item(&s->filter, o->filters.items[i], e) ? err_wrap(e, "--filter") : 0;
 	s->c.filter = &s->filter;

@@ -306,11 +306,11 @@ static int add_clock(struct sampling *s, struct err *e)
 	size_t i;
 
 	if (!sampling_find_source(s, "live") && sampling_find_source(s, "lifetime"))
-		return err_set(e, EINVAL, "event 'lifetime': it is of objects, which live records: -e live,lifetime");
+		return err_set(e, EINVAL, "event 'lifetime': it needs live, as in -e live,lifetime");
 	if (!sampling_find_source(s, "wall") && sampling_find_source(s, "wakers"))
-		return err_set(e, EINVAL, "event 'wakers': it is of waits, which wall records: -e wall,wakers");
+		return err_set(e, EINVAL, "event 'wakers': it needs wall, as in -e wall,wakers");
 	if (!sampling_find_source(s, "wall") && sampling_find_source(s, "virtual"))
-		return err_set(e, EINVAL, "event 'virtual': it is of waits, which wall records: -e wall,virtual");
+		return err_set(e, EINVAL, "event 'virtual': it needs wall, as in -e wall,virtual");
 	if (!sampling_find_source(s, "wall"))
 		return 0;
 	for (i = 0; i < s->c.ev.nr_events; i++)
@@ -707,7 +707,7 @@ static void calls_warnings(const struct sampling *s, const struct collect_result
 		log_warn("nothing was instrumented: no JVM, and no program with libarcprof-hookit");
 		log_hint("build C and C++ with -finstrument-functions and link libarcprof-hookit.a");
 	} else if (c->nr_procs && !c->nr_calls) {
-		log_warn("nothing that is selected was called");
+		log_warn("no selected function was called");
 		log_hint("--callflow and --config select by whole names: com.example.Class.method, com.example, *.method");
 	}
 	if (c->nr_folded && s->c.callflow.layout.prune_share)
@@ -808,7 +808,7 @@ static void left_warnings(const struct sampling *s, const struct collect_result 
 	const char *by = runs_elsewhere(s, r->program_name);
 
 	if (by) {
-		log_warn("what '%s' has %s run is not recorded: it is no child of the program",
+		log_warn("what '%s' has %s run is not recorded: it is not a child of the program",
 			 r->program_name, by);
 		log_hint("record it where it runs, by --pid, --cgroup or --all-cpus");
 	}
@@ -1027,7 +1027,7 @@ void sampling_warnings(const struct sampling *s, const struct collect_result *r)
 			log_hint("%s", r->no_records.hint);
 	}
 	if (r->no_perf.code) {
-		log_warn("JVMs were sampled by CPU timers, at most once a tick of the kernel, and nothing else was: %s",
+		log_warn("JVMs were sampled by CPU timers, at most once per tick of the kernel, and nothing else was: %s",
 			 r->no_perf.msg);
 		if (r->no_perf.hint[0])
 			log_hint("%s", r->no_perf.hint);

@@ -295,7 +295,7 @@ int serve_page(const struct serve_opts *o, struct err *e)
 	r = make_token(s.token, e);
 	make_page(&s);
 	if (!r && access(o->page, R_OK))
-		r = err_set(e, EIO, "there is no page to serve");
+		r = err_set(e, EIO, "no page to serve");
 	if (!r)
 		r = listen_here(&s, e);
 	if (!r && (s.signals = signalfd(-1, &ends, SFD_CLOEXEC)) < 0)

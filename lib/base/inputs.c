@@ -89,7 +89,7 @@ int inputs_add(int fd, const char *path, struct err *e)
 		return err_set(e, EINVAL, "%s: is to be read, and is where output would go; name another file for that",
 			       name);
 	if (is_stdout(&st))
-		return err_set(e, EINVAL, "%s: is to be read, and is standard output, too", name);
+		return err_set(e, EINVAL, "%s: is both the file to read and standard output", name);
 	return 0;
 }
 
@@ -151,7 +151,7 @@ int inputs_refuse_length(const char *name, size_t limit, bool is_pipe, struct er
 {
 	err_set(e, EFBIG, "%s: is longer than %zu MiB", name, limit >> 20);
 	if (is_pipe)
-		err_hint(e, "that is the most which is read from a pipe; a file may be longer");
+		err_hint(e, "no more is read from a pipe; a file may be longer");
 	return -EFBIG;
 }
 
@@ -160,7 +160,7 @@ static int explain_input(int r, const char *name, size_t limit, struct err *e)
 	if (r == -EFBIG)
 		return inputs_refuse_length(name, limit, limit == INPUTS_PIPE_BYTES, e);
 	if (r == -EILSEQ)
-		return err_set(e, EINVAL, "%s: is no text: it has bytes of zero", name);
+		return err_set(e, EINVAL, "%s: is not text: it contains zero bytes", name);
 	return r ? err_set(e, -r, "%s: %s", name, strerror(-r)) : 0;
 }
 

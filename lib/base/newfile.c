@@ -97,7 +97,7 @@ static int open_special(struct newfile *f, struct err *e)
 	if (S_ISBLK(f->at.st.st_mode))
 		return err_set(e, EINVAL, "%s: is a disk, and is not written to", f->path);
 	if (place_is_planted(&f->at))
-		return err_set(e, EPERM, "%s: belongs to another user, and is not written to", f->path);
+		return err_set(e, EPERM, "%s: belongs to another user; it is not written to", f->path);
 	if (inputs_spare(&f->at.st, f->path, e))
 		return -e->code;
 	f->fd = openat(f->at.dir, f->at.name, O_WRONLY | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC);
@@ -175,7 +175,7 @@ int newfile_open(struct newfile *f, const char *path, const struct newfile_opts 
 	if (strcmp(path, "-") != 0)
 		r = place_find(&f->at, o->dir ? o->dir : AT_FDCWD, path, e);
 	if (!r && o->recording && f->at.descriptor < 0 && f->at.is_linked)
-		r = err_set(e, EEXIST, "%s: is a link, and no recording goes where it leads", path);
+		r = err_set(e, EEXIST, "%s: is a link, which recordings do not follow", path);
 	if (!r)
 		r = open_found(f, e);
 	if (r)
@@ -229,7 +229,7 @@ int newfile_commit(struct newfile *f, struct err *e)
 	if (exists && S_ISREG(st.st_mode))
 		r = check_regular(f, &st, e);
 	else if (exists)
-		r = err_set(e, EEXIST, "%s: became something else than a file just now", f->path);
+		r = err_set(e, EEXIST, "%s: has just become something other than a file", f->path);
 	if (r)
 		return r;
 	if (f->fd >= 0 && !f->opts.secret)

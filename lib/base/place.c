@@ -139,7 +139,7 @@ static int place_step(struct place *p, struct way *w, struct err *e)
 			return place_follow_link(p, w, e);
 		p->descriptor = own_descriptor(p);
 		return p->descriptor >= 0 ? 1 :
-			err_set(e, EINVAL, "%s: is no open file of this process", w->path);
+			err_set(e, EINVAL, "%s: is not an open file of this process", w->path);
 	}
 	return last ? 1 : place_enter(p, p->name, w, e);
 }

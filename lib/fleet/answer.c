@@ -44,7 +44,7 @@ static bool split(const char **p, struct field *f, int nr)
 
 static int bad_line(struct err *e, const char *what, size_t line)
 {
-	return err_set(e, EINVAL, "the server's answer: %s in line %zu has not the fields it should have", what,
+	return err_set(e, EINVAL, "the server's answer: %s in line %zu does not have the expected fields", what,
 		       line);
 }
 

@@ -114,7 +114,7 @@ int ask_parse(struct ask_answer *a, char *text, struct err *e)
 	for (; *p; p += *p == '\n') {
 		VEC_GROW(a->rows, a->nr_rows, a->alloc_rows);
 		if (!take_row(&p, &a->rows[a->nr_rows]))
-			return err_set(e, EINVAL, "the server's answer: row %zu has not the fields it should have",
+			return err_set(e, EINVAL, "the server's answer: row %zu does not have the expected fields",
 				       a->nr_rows + 1);
 		a->nr_rows++;
 	}

@@ -186,7 +186,7 @@ static int ptrace_read_some(struct itrace *it, const struct itrace_sink *sink, v
 	if (r)
 		return r;
 	if (!n && !it->ended)
-		return err_set(e, EPIPE, "the process that steps was killed: what it traced may have died of it");
+		return err_set(e, EPIPE, "the stepping process was killed, which may have killed what it traced");
 	return !it->ended;
 }
 

@@ -108,7 +108,7 @@ static int read_records(int file, struct reading *x, struct err *e)
 	free(piece);
 	free(scratch);
 	if (used < 0 || !x->t->complete)
-		return err_set(e, EPROTO, "what the JVM wrote of its threads does not hold together");
+		return err_set(e, EPROTO, "what the JVM wrote about its threads is inconsistent");
 	return 0;
 }
 

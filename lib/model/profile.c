@@ -300,7 +300,7 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	if (!r && has_rules(p.select) && (merged_is(x) || branches_are_in(x)))
 		return err_set(e, EINVAL, "a filter: this trace has no single events");
 	if (!r && o->blocks && !branches_are_in(x)) {
-		r = err_set(e, EINVAL, "--blocks: this is no instruction trace, so its blocks are not known");
+		r = err_set(e, EINVAL, "--blocks: this is not an instruction trace, so its blocks are not known");
 		err_hint(e, "'arcprof itrace' records one");
 		return r;
 	}

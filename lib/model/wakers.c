@@ -315,7 +315,7 @@ int wakers_read(struct wakers *m, struct trace_reader *t, const struct selection
 	if (r)
 		return r;
 	if (!m->chains.nr_waits)
-		return err_set(e, ENODATA, "who ended waits was not recorded: that takes BPF");
+		return err_set(e, ENODATA, "who ended waits was not recorded: this needs BPF");
 	chains_sort(&m->chains);
 	wakers_make_rows(m);
 	chains_make(&m->chains);

@@ -279,7 +279,7 @@ static int query_prepare(struct query *q, const char *sql, sqlite3_stmt **out, s
 	if (!*out)
 		return err_set(e, EINVAL, "there is no SQL statement");
 	if (!sqlite3_stmt_readonly(*out) || !sqlite3_column_count(*out))
-		return err_set(e, EACCES, "this is no query");
+		return err_set(e, EACCES, "this is not a query");
 	return 0;
 }
 

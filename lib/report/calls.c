@@ -317,7 +317,7 @@ static int calls_report_check(const struct report_opts *o, struct err *e)
 	if (o->format == FORMAT_SVG && o->profile->metrics.nr_items)
 		return err_set(e, EINVAL, "--format=svg draws how long calls took, and no --metric");
 	if (*o->argument && o->profile->names.by_kind)
-		return err_set(e, EINVAL, "--by-kind: --calls=FUNCTION does not tell kinds of code apart");
+		return err_set(e, EINVAL, "--by-kind: --calls=FUNCTION does not separate kinds of code");
 	if (*o->argument && o->choice.sort)
 		return err_set(e, EINVAL, "--sort=%s: --calls=FUNCTION has the slowest calls first",
 			       o->choice.sort);

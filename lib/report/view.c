@@ -78,7 +78,8 @@ static int find_fitting(const struct view *v, const char *option, const char *ex
 	r = regcomp(&re, expression, REG_EXTENDED | REG_NOSUB);
 	if (r) {
 		regerror(r, &re, why, sizeof(why));
-		return err_set(e, EINVAL, "--%s: '%s' is no regular expression: %s", option, expression, why);
+		return err_set(e, EINVAL, "--%s: '%s' is not a regular expression: %s", option, expression,
+			       why);
 	}
 	for (i = 1; i < m->consumers.nr_items; i++) {
 		const struct consumer *c = &m->consumers.items[i];

@@ -89,7 +89,7 @@ static int device_check(int fd, unsigned int features, struct err *e)
 			       ARCPROF_DEVICE, v.abi, ARCPROF_ABI);
 	if ((v.features & features) == features)
 		return 0;
-	err_set(e, ENOTSUP, "%s: the module that is loaded cannot do that", ARCPROF_DEVICE);
+	err_set(e, ENOTSUP, "%s: the loaded module cannot do that", ARCPROF_DEVICE);
 	err_hint(e, "instruction traces take x86-64 and a module as new as this arcprof");
 	return -ENOTSUP;
 }

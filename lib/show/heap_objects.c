@@ -523,7 +523,7 @@ static int heap_objects_read_id(const char *text, uint64_t *id, struct err *e)
 	errno = 0;
 	*id = strtoull(text, &end, 0);
 	return !errno && !*end && end != text && *text != '-' ? 0 :
-	       err_set(e, EINVAL, "--object: '%s' is no id, which --objects shows", text);
+	       err_set(e, EINVAL, "--object: '%s' is not an id (--objects shows them)", text);
 }
 
 int heap_print_object(struct heap *h, const struct heap_table_opts *o, struct err *e)

@@ -170,7 +170,7 @@ static int open_regular(const char *path, struct err *e)
 		return err_set(e, errno, "the file: %s", strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return err_set(e, EINVAL, "it is no regular file");
+		return err_set(e, EINVAL, "it is not a regular file");
 	}
 	return fd;
 }

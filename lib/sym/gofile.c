@@ -274,7 +274,7 @@ int gopcln_load(struct gopcln *t, const struct image *im, struct err *e)
 
 	memset(t, 0, sizeof(*t));
 	if (!im->is64)
-		return err_set(e, ENODATA, "no .gopclntab that is read");
+		return err_set(e, ENODATA, "no .gopclntab of a supported form");
 	for (i = 0; i < ARRAY_SIZE(own); i++) {
 		s = image_section(im, own[i]);
 		if (s && !(s->flags & SHF_COMPRESSED) && !load_at(t, im, s->addr, s->off, s->size, e))

@@ -107,7 +107,7 @@ int gopcln_read_header(struct gopcln *t, struct err *e)
 	for (i = 0; i < ARRAY_SIZE(magics) && magic != magics[i]; i++)
 		;
 	if (i == ARRAY_SIZE(magics) || p[4] || p[5] || (p[6] != 1 && p[6] != 4) || p[7] != POINTER_BYTES)
-		return err_set(e, ENODATA, "no .gopclntab of a version that is known");
+		return err_set(e, ENODATA, "no .gopclntab of a known version");
 	t->format = i;
 	t->quantum = p[6];
 	gopcln_get(t, 8, POINTER_BYTES, &t->nr_funcs);

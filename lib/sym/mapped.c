@@ -110,7 +110,7 @@ static int read_headers(struct copy *c, struct err *e)
 
 	if (!h || memcmp(h->e_ident, ELFMAG, SELFMAG) || h->e_ident[EI_CLASS] != ELFCLASS64 ||
 	    h->e_ident[EI_DATA] != ELFDATA2LSB || h->e_phentsize != sizeof(Elf64_Phdr))
-		return err_set(e, ENOEXEC, "what process %d has mapped is no ELF file of 64 bits", c->pid);
+		return err_set(e, ENOEXEC, "what process %d has mapped is not a 64-bit ELF file", c->pid);
 	c->segs = copy_at(c, h->e_phoff, (uint64_t)h->e_phnum * sizeof(Elf64_Phdr));
 	c->nr_segs = c->segs && h->e_phoff % _Alignof(Elf64_Phdr) == 0 ? h->e_phnum : 0;
 	for (i = 0; i < c->nr && c->pieces[i].off; i++)

@@ -85,7 +85,7 @@ int tty_possible(struct err *e)
 	if (screen_possible())
 		return 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return err_set(e, ENOTTY, "standard %s is no terminal", isatty(STDIN_FILENO) ? "output" : "input");
+		return err_set(e, ENOTTY, "standard %s is not a terminal", isatty(STDIN_FILENO) ? "output" : "input");
 	return err_set(e, ENOTTY, "a terminal of the type '%.40s' (TERM) shows no screens", type ? type : "");
 }
 

@@ -196,7 +196,7 @@ is_report() {
 
 @test "browser: without a terminal it says so in a line" {
 	run_arcprof view --terminal "$TOP/$trace"
-	[[ $status -eq 1 && -z $output && $stderr == "arcprof view: standard "*" is no terminal" ]]
+	[[ $status -eq 1 && -z $output && $stderr == "arcprof view: standard "*" is not a terminal" ]]
 	on_terminal env TERM=dumb "$ARCPROF" view --terminal "$TOP/$trace" >said
 	[ "$(cat said)" = "arcprof view: a terminal of the type 'dumb' (TERM) shows no screens" ]
 	run_arcprof view --terminal --no-browser "$TOP/$trace"

@@ -718,11 +718,11 @@ cums() {
 @test "callflow: rules that select no called function are reported" {
 	ways
 	calls --callflow=nosuch -- ./ways 10
-	[[ $stderr == *" 0 calls in 0 contexts of "*"nothing that is selected was called"* ]]
+	[[ $stderr == *" 0 calls in 0 contexts of "*"no selected function was called"* ]]
 	arcprof report -i trace | head -n 1 | grep ', 0 calls, 0 lost'
 	calls --callflow='sinks*' --metric calls -- ./ways 10
 	n=$(awk '/ sinks\(/ { n += $1 } END { print n }' <<<"$output")
-	[[ $stderr == *" $n calls in "*" contexts of "* && $stderr != *"nothing that is selected"* ]]
+	[[ $stderr == *" $n calls in "*" contexts of "* && $stderr != *"no selected function"* ]]
 	arcprof report -i trace | head -n 1 | grep "^$n calls in "
 }
 

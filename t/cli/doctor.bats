@@ -148,7 +148,7 @@ of_a_process() {
 	[ "$stderr" = "arcprof doctor: process $$ is not a HotSpot JVM" ]
 	run_arcprof doctor --jvm /nowhere
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"'/nowhere' is no JAVA_HOME: "* ]]
+	[[ $stderr == *"'/nowhere' is not a JAVA_HOME: "* ]]
 	mkdir -p false/bin
 	ln -sf "$(type -P false)" false/bin/java
 	run_arcprof doctor --jvm false

@@ -77,7 +77,7 @@ shows_nothing_of_its_own() {
 is_refused() {
 	run_arcprof heap report --join trace plain.hprof
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"the dump does not tell which objects were sampled"* ]]
+	[[ $stderr == *"the dump does not say which objects were sampled"* ]]
 	[ -s ../other ] || cp trace ../other
 	cmp -s trace ../other || {
 		run_arcprof heap report --join ../other dump.hprof

@@ -352,7 +352,7 @@ callgrind() {
 	run_arcprof itrace -o trace --no-compress --max-size 128k -p $p
 	kill $p
 	[ "$status" -eq 0 ]
-	[[ $stderr == *"stopped because the trace is as large as --max-size allows"* ]]
+	[[ $stderr == *"stopped because the trace has reached --max-size"* ]]
 	[ "$(stat -c %s trace)" -le $((160 << 10)) ]
 	check_itrace trace
 }

@@ -253,7 +253,7 @@ left_behind() {
 	printf '#!/bin/sh\nexit 0\n' >systemd-run
 	chmod +x systemd-run
 	run_arcprof record -o trace -- ./systemd-run true
-	[[ $stderr == *"what 'systemd-run' has systemd run is not recorded: it is no child of the program"* ]]
+	[[ $stderr == *"what 'systemd-run' has systemd run is not recorded: it is not a child of the program"* ]]
 	# what a script becomes counts
 	run_arcprof record -o trace -- sh -c 'exec ./systemd-run true'
 	[[ $stderr == *"what 'systemd-run' has systemd run is not recorded"* ]]

@@ -125,7 +125,7 @@ report() {
 	sort -n -c times
 	answer "What started to run only" --samples
 	jq -e '[.rows[].first] | min > 0' answer
-	answer "For how long was each thread not sampled" --samples
+	answer "What is the longest time for which each thread was not sampled" --samples
 	arcprof dump -q -i "$events" --format json | jq '[.records[] | select(.name | startswith("sample")) |
 		[.fields.thread, .time_ns]] | group_by(.[0]) |
 		[.[] | [.[][1]] | sort | [.[1:], .[:-1]] | transpose | map(.[0] - .[1]) | max // 0] | max' >expected
@@ -147,7 +147,7 @@ report() {
 	arcprof report -q -i "$events" --gen | grep -c ' > M:Seed.fib ' | diff - <(echo 11554)
 	answer "When did its thread lose"
 	jq -e '[.rows[].kind] | unique == ["off", "on"]' answer
-	answer "Which methods ended by an exception"
+	answer "Which methods ended with an exception"
 	jq -c '[.rows[] | [.name, .exceptions]]' answer | diff <(echo '[["Seed.boom",1]]') -
 	# the percentiles by another way
 	query "SELECT percentile(column1, 25) AS a, median(column1) AS b, percentile(column1, 100) AS c

@@ -929,7 +929,7 @@ nothing() {
 	run_arcprof report --stacks stacks --focus 'nobody'
 	[[ $status -eq 1 && $stderr == *"nothing matches --focus 'nobody'"* ]]
 	run_arcprof report --stacks stacks --hide '('
-	[[ $status -ne 0 && $stderr == *"--hide: '(' is no regular expression: "* ]]
+	[[ $status -ne 0 && $stderr == *"--hide: '(' is not a regular expression: "* ]]
 }
 
 @test "report: --normalize-names merges what each run makes up, and nothing else" {

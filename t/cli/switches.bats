@@ -147,7 +147,7 @@ at_random() {
 	[[ $stderr == *"--disabled: event 'nonsense' is not in this recording"* ]]
 	run_arcprof record --window 2s/1s -o none -- true
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"--window '2s/1s': at least 1ms, of a time that is longer"* ]]
+	[[ $stderr == *"--window '2s/1s': must be at least 1ms, and shorter than the period"* ]]
 }
 
 nr_samples() {
@@ -184,7 +184,7 @@ more_samples() {	# <at least>
 	[[ $stderr == "arcprof ctl: event 'cpu-clock': '0': at least 10us" ]]
 	run_arcprof ctl -p "$RECORDER" set interval cpu-clock
 	[ "$status" -eq 1 ]
-	[[ $stderr == "arcprof ctl: 'cpu-clock' is no EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k" ]]
+	[[ $stderr == "arcprof ctl: 'cpu-clock': invalid setting (expected EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k)" ]]
 	run_arcprof ctl -p "$RECORDER" set cpu-clock=1ms
 	[ "$status" -eq 2 ]
 	ctl status | grep -qx 'interval: cpu-clock=500us'

@@ -346,7 +346,7 @@ were_waiting() {
 @test "wall: virtual is of wall, and needs a JVM that has such threads" {
 	run_arcprof record -e virtual -o trace -- true
 	[ "$status" -eq 2 ] || [ "$status" -eq 125 ]
-	[[ $stderr == *"event 'virtual': it is of waits, which wall records: -e wall,virtual"* ]]
+	[[ $stderr == *"event 'virtual': it needs wall, as in -e wall,virtual"* ]]
 	skip_unless_wall
 	use_jdk "$(jdks | head -n 1)"
 	[ "$JDK" -lt 21 ] || skip "needs a JDK before 21"

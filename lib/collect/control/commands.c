@@ -119,7 +119,7 @@ static int set_paused(struct collect *c, bool paused, struct err *e)
 	if (c->switches.calls.fixed)
 		return err_set(e, EINVAL, "--calltrace and --trace cannot be paused: each event follows from those before");
 	if (switches_any_fixed(c))
-		return err_set(e, EINVAL, "live objects and native memory cannot be paused: what is freed meanwhile would not be known");
+		return err_set(e, EINVAL, "live objects and native memory cannot be paused: what is freed during the pause would not be known");
 	if (!c->begun_ns)
 		return err_set(e, EINVAL, "the recording has not begun");
 	if (c->paused == paused)

@@ -60,7 +60,7 @@ static int filters_check(const struct collect *c, const struct rules *r, struct 
 				       name);
 		if (r->all[i].of == RULE_PHASE) {
 			err_set(e, EINVAL, "filter: of a phase it is known when it ends");
-			err_hint(e, "record all of it, with the event mark; 'arcprof report --filter' goes by phases");
+			err_hint(e, "record all of it, with the event mark; 'arcprof report --filter' selects by phases");
 			return -EINVAL;
 		}
 	}

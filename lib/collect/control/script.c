@@ -118,7 +118,7 @@ int script_read(struct script *s, const char *path, script_parse_fn parse, struc
 	if (r)
 		r = err_set(e, -r, "%s: %s", path, strerror(-r));
 	else if (b.len && memchr(b.data, 0, b.len))
-		r = err_set(e, EINVAL, "%s: this is no text", path);
+		r = err_set(e, EINVAL, "%s: this is not text", path);
 	else
 		r = script_parse(s, path, b.len ? b.data : (char[]){ "" }, parse, e);
 	buf_release(&b);

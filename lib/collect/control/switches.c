@@ -613,7 +613,7 @@ static int set_named(struct collect *c, char *name, bool on, enum step step, str
 		return r;
 	r = switches_find(c, name, &first, &tells);
 	if (tells & JVM_TELL_LABEL && c->o->callflow.on)
-		return err_set(e, EINVAL, "labels cannot be switched on or off where calls are counted: a context has them or has not");
+		return err_set(e, EINVAL, "labels cannot be switched on or off where calls are counted: they are part of contexts");
 	/* programs are told at their start to tell of these, and labels must be known from then on */
 	if ((tells & JVM_TELL_LABEL && !(c->o->jvm_events & JVM_TELL_LABEL)) ||
 	    (tells & JVM_TELL_MARK && !(c->o->jvm_events & JVM_TELL_BY_PROGRAM)))
@@ -697,7 +697,7 @@ static int parse_setting(struct collect *c, char *item, struct setting *s, struc
 	int r;
 
 	if (!value || value == item || !value[1])
-		return err_set(e, EINVAL, "'%s' is no EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k", item);
+		return err_set(e, EINVAL, "'%s': invalid setting (expected EVENT=INTERVAL, such as cpu-clock=10ms or alloc=64k)", item);
 	*value = '\0';
 	r = switches_find(c, item, &s->at, &tells);
 	if (tells)

@@ -222,7 +222,7 @@ static int read_lines(struct heaptrack *h, const char *data, size_t len, struct 
 		return -EOPNOTSUPP;
 	}
 	if (h->version < 1)
-		return err_set(e, EINVAL, "of a version of heaptrack that is not known");
+		return err_set(e, EINVAL, "of an unknown version of heaptrack");
 	return 0;
 }
 

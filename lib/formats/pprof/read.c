@@ -203,7 +203,7 @@ static int read_tables(struct pprof *p, struct span s, struct err *e)
 			(struct import_text){ (const char *)f.bytes.p, span_left(&f.bytes) };
 	}
 	if (!r && s.bad)
-		r = err_set(e, EINVAL, "damaged or truncated: what is at offset %zu is no field of a profile",
+		r = err_set(e, EINVAL, "damaged or truncated: what is at offset %zu is not a field of a profile",
 			    (size_t)(s.p - start));
 	return r;
 }
