@@ -68,7 +68,7 @@ is_between() {
 	done
 }
 
-@test "account: what clocks of threads miss is said, and by whom" {
+@test "account: reports say how much clocks of threads miss, and in which threads" {
 	skip_unless_perf
 	arcprof record --clock=thread -o trace -- "$(workload short)" 400 1300 >truth 2>err
 	cat err
@@ -90,7 +90,7 @@ is_between() {
 	arcprof report --summary --from 1ms --format json trace | jq -e '.quality.threads_lived == null'
 }
 
-@test "account: of threads that are all too short for a clock of threads, the reason is said" {
+@test "account: if all threads are too short for a clock of threads, reports say so" {
 	skip_unless_perf
 	run_arcprof record --clock=thread -F 50 -o trace -- "$(workload short)" 2000 300
 	# where the first thread was hit, that is a warning
@@ -98,7 +98,7 @@ is_between() {
 	[[ $stderr == *"miss threads shorter than the interval"* ]]
 }
 
-@test "account: what has no sample is a context on request, and sums are the kernel's" {
+@test "account: --not-sampled shows what has no sample, and sums are the kernel's" {
 	skip_unless_perf
 	arcprof record -q --clock=thread -o trace -- "$(workload short)" 400 1300 >truth
 	local charged
@@ -367,7 +367,7 @@ several_files_of_a_jvm() {
 	[ "$(arcprof report --gc --format json dir | jq '.counted[0] | .pauses == .recorded')" = true ]
 }
 
-@test "account: allocation that was not sampled is said at the end, and what is whole is not" {
+@test "account: record reports allocation that was not sampled, and nothing if all was" {
 	skip_unless_perf
 	use_any_jdk
 	arcprof record -o trace -e alloc=64k,gc,wall,lock -- java -cp "$CLASSES" Allocated 64 >truth 2>err
@@ -632,7 +632,7 @@ faults_of_java() {
 	[[ $stderr == *"--clock"* ]]
 }
 
-@test "account: a tracepoint is left to others unfiltered, and that is said" {
+@test "account: a tracepoint is left to others unfiltered, with a message" {
 	skip_unless_clocks_of_cpus
 	arcprof record -q -e sched:sched_switch -o trace -- true || skip "no tracepoints"
 	[ "$(clock_of trace)" = "thread (a tracepoint cannot be filtered for one recording alone)" ]
@@ -641,7 +641,7 @@ faults_of_java() {
 	[[ $stderr == "arcprof record: no clocks of CPUs: a tracepoint cannot be filtered"* ]]
 }
 
-@test "account: who may use no BPF gets clocks of threads, and is told" {
+@test "account: users who may not use BPF get clocks of threads, and a message" {
 	skip_unless_perf
 	skip_unless_root
 	chmod 755 . && mkdir -m 777 theirs

@@ -113,7 +113,7 @@ one_at_a_time() {
 	one_at_a_time
 }
 
-@test "agent: what cannot be recorded is said, and the program runs" {
+@test "agent: an invalid option is reported, and the program runs" {
 	use_jdk "$(jdks | head -n 1)"
 	local java=(java -cp "$CLASSES" Happens 0) option
 	while IFS='|' read -r option want; do

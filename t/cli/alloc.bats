@@ -253,7 +253,7 @@ exported() {
 }
 
 # bats test_tags=stored
-@test "alloc: what cannot be is refused in a line" {
+@test "alloc: impossible requests are refused in one line" {
 	run "$ARCPROF" record -e alloc=x true
 	[ "$status" -eq 2 ]
 	[[ $output == *"event 'alloc=x': 'x' is not a size"* ]]

@@ -155,7 +155,7 @@ count_calls_twice() {
 	arcprof report -i trace --xprof | grep '^not recorded: objects of '
 	end_live
 }
-@test "attach: calls of a JVM that runs are counted exactly, any number of times, also after a recorder died" {
+@test "attach: calls of a running JVM are counted exactly, any number of times, also after a recorder died" {
 	on_one_jdk oldest count_calls_twice
 }
 
@@ -224,7 +224,7 @@ branches_of_a_jvm() {
 	say calls 5
 	end_live
 }
-@test "attach: an instruction trace of a JVM that runs names its methods" {
+@test "attach: an instruction trace of a running JVM names its methods" {
 	on_one_jdk oldest branches_of_a_jvm
 }
 

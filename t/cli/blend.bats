@@ -91,7 +91,7 @@ sampled_cost() {
 	! arcprof report calls+.data --xprof | grep -q 'Base/Call' || false
 }
 
-@test "blend: what is no pair of such traces is an error that says why" {
+@test "blend: traces that do not match are an error that says why" {
 	calls=$TOP/t/data/calls/trace mixed=$TOP/t/data/mixed/trace
 	run_arcprof report "$mixed" --blend "$mixed"
 	[ "$status" -eq 1 ]

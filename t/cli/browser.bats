@@ -194,7 +194,7 @@ is_report() {
 	screen | grep -qF 'title\x07'
 }
 
-@test "browser: without a terminal it says so in a line" {
+@test "browser: without a terminal there is a message of one line" {
 	run_arcprof view --terminal "$TOP/$trace"
 	[[ $status -eq 1 && -z $output && $stderr == "arcprof view: standard "*" is not a terminal" ]]
 	on_terminal env TERM=dumb "$ARCPROF" view --terminal "$TOP/$trace" >said

@@ -204,7 +204,7 @@ time.sleep(60)' "$@" >squatted 3>&- &
 	[ "$status" -ne 124 ]
 }
 
-@test "ctl: who has taken the names of recorders is said" {
+@test "ctl: a message names the process that has taken the name of a recorder" {
 	skip_unless_command python3
 	skip_unless_root
 	STRANGER=1 squat $((1 << 30)) $(((1 << 30) + 1))

@@ -92,7 +92,7 @@ fails_with() {
 	done
 }
 
-@test "denied: what the kernel does not take of BPF is said by doctor and ptt, and by record before the program runs" {
+@test "denied: doctor, ptt and record, before the program runs, say which BPF the kernel refuses" {
 	skip_unless_perf
 	skip_unless_root
 	skip_unless_filters

@@ -25,7 +25,7 @@ CALLS=$DATA/calls/trace
 	[[ ${output%%$'\n'*} == *"(cum), per second; noise unknown: one run each" ]]
 }
 
-@test "diff: what changed is marked, and --significant shows nothing else" {
+@test "diff: changes are marked, and --significant shows nothing else" {
 	run_arcprof diff "$BEFORE" "$AFTER" --significant
 	[[ $output == *" * parse"* ]]
 	[[ $output != *render* ]]
@@ -35,7 +35,7 @@ CALLS=$DATA/calls/trace
 	[[ $output != *render* ]]
 }
 
-@test "diff: what was renamed is one row" {
+@test "diff: a renamed function is one row" {
 	run_arcprof diff "$BEFORE" "$AFTER" --format json
 	[ "$(json '.rows[] | select(.name == "collect") | .was')" = scan ]
 	[ "$(json '[.rows[] | select(.name == "scan")] | length')" -eq 0 ]

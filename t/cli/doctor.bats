@@ -142,7 +142,7 @@ of_a_process() {
 	one_jdk newest of_a_process
 }
 
-@test "doctor: what is no JVM is named as such" {
+@test "doctor: a process that is not a JVM is named as such" {
 	run_arcprof doctor -p $$
 	[ "$status" -eq 1 ]
 	[ "$stderr" = "arcprof doctor: process $$ is not a HotSpot JVM" ]

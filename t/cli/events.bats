@@ -100,7 +100,7 @@ pauses_from_then_on() {
 	on_each_jdk pauses_from_then_on
 }
 
-@test "events: where the JVM does not count its pauses that is said" {
+@test "events: reports say so if the JVM does not count its pauses" {
 	on_one_jdk newest uncounted_pauses
 }
 
@@ -126,7 +126,7 @@ before_us() {
 	arcprof report --log trace | grep -qE "^not recorded: events gc,class of process [0-9]+: classes loaded: $before, collections: not known before the agent listened, "
 }
 
-@test "events: what was before the agent listened is said, and is what the JVM's log has more" { each_jdk before_us; }
+@test "events: reports say what happened before the agent listened, as the JVM's log counts it" { each_jdk before_us; }
 
 with_calls() {
 	arcprof record -q -e gc,exception,alloc=16k --calltrace -o trace -- java -cp "$CLASSES" Happens 7 >out
@@ -378,7 +378,7 @@ with_samples() {
 
 @test "events: beside samples, drawn, and by time" { one_jdk newest with_samples; }
 
-@test "events: what cannot be is refused in one line" {
+@test "events: impossible requests are refused in one line" {
 	run_arcprof record -e gc -F 99 -- true
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"need an event that is sampled"* ]]

@@ -53,7 +53,7 @@ column_sum() {
 	cmp <(zcat names.gz) <(zcat dir/names.tsv.gz)
 }
 
-@test "export: what is missing or wrong is said, and leaves no table" {
+@test "export: errors are reported, and leave no table" {
 	run_arcprof export "$MIXED"
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"one of --table, --schema, --queries and --roll-up"* ]]

@@ -40,7 +40,7 @@ filtered() {	# <option of record>... -- <argument of Filtered>...
 readonly SMALL='Filtered$Small'
 
 # bats test_tags=stored
-@test "filter: of a trace exactly what meets the conditions is shown" {
+@test "filter: report shows exactly what meets the conditions" {
 	first_jdk
 	filtered -e alloc=0 -- alloc 1000
 	local all small
@@ -63,7 +63,7 @@ readonly SMALL='Filtered$Small'
 }
 
 # bats test_tags=stored
-@test "filter: while recording exactly what meets the conditions is stored" {
+@test "filter: record stores exactly what meets the conditions" {
 	first_jdk
 	filtered -e alloc=0 --filter 'thread=worker-*,-thread=worker-1' -- alloc 1000
 	[ "$(objects "$SMALL")" -eq 1000 ]
@@ -126,7 +126,7 @@ groups() {
 }
 
 # bats test_tags=stored
-@test "filter: threads of a group" {
+@test "filter: threads can be selected by their group" {
 	skip_unless_java
 	on_one_jdk newest groups
 }
@@ -160,7 +160,7 @@ waits() {	# <option of report>...: number and ns
 	[ "$("$ARCPROF" report -i trace --blame --format json | jq '.metrics[0].total')" = "$(waits | cut -d' ' -f2)" ]
 }
 
-@test "filter: CPU time of threads" {
+@test "filter: it selects CPU time by thread" {
 	first_jdk
 	filtered -F 1000 -e cpu-clock -- burn 300
 	cpu() {
@@ -201,7 +201,7 @@ phases() {
 	"$ARCPROF" record -q -F 1000 -e cpu-clock,mark -o trace ./phases
 }
 
-@test "filter: what happens in a phase" {
+@test "filter: report selects what happens in a phase" {
 	phases
 	cpu() {
 		"$ARCPROF" report -i trace --xprof --format json "$@" 2>err | jq '.metrics[0].total'
@@ -218,7 +218,7 @@ phases() {
 }
 
 # bats test_tags=stored
-@test "filter: another one in a running recording" {
+@test "filter: it can be changed in a running recording" {
 	first_jdk
 	LIVE_MAIN='Filtered serve 0' start_live
 	start_recorder -p "$LIVE" -e alloc=0
@@ -246,7 +246,7 @@ phases() {
 }
 
 # bats test_tags=stored
-@test "filter: a file of rules says the same, while recording and of its trace" {
+@test "filter: a file of rules has the same effect, while recording and in reports" {
 	first_jdk
 	cat >rules <<-'EOF'
 	# the second worker alone, and no arrays
@@ -294,7 +294,7 @@ parts() {
 }
 
 # bats test_tags=stored
-@test "filter: of the lists and tables of calls" {
+@test "filter: it applies to lists and tables of calls" {
 	first_jdk
 	filtered --callflow='+Filtered.*' --calltrace -- alloc 20
 	parts '[.rows[] | select(.name == "Filtered.allocate").n] | add' --calls
@@ -339,7 +339,7 @@ parts() {
 		jq '[.events[] | select(.name | test("work"))] | length')" -eq 5 ]
 }
 
-@test "filter: of tables of locks and waits, and of dispatches" {
+@test "filter: it applies to tables of locks and waits, and to dispatches" {
 	first_jdk
 	filtered -e lock,wall -- lock 20
 	local class='Filtered$Long' all long rest
@@ -373,7 +373,7 @@ parts() {
 	fi
 }
 
-@test "filter: of dispatches" {
+@test "filter: it applies to dispatches" {
 	first_jdk
 	filtered --sched -- burn 50 || skip "dispatches cannot be recorded here"
 	parts .totals.cpu_ns --threads
@@ -383,7 +383,7 @@ parts() {
 	[ "$(jq .source.left_out lines)" -gt 3 ]
 }
 
-@test "filter: of objects that live, and of lines" {
+@test "filter: it applies to live objects, and to lines" {
 	first_jdk
 	"$ARCPROF" record -q -e live=1k -o trace java -XX:+UseSerialGC -Xmn2m -Xmx256m -cp "$CLASSES" -Dseconds=1 -Dgarbage=20 \
 		-Dleak=600000 Survivors >truth
@@ -405,7 +405,7 @@ parts() {
 }
 
 # bats test_tags=stored
-@test "filter: of both sides of a difference" {
+@test "filter: it applies to both sides of a difference" {
 	first_jdk
 	filtered -e alloc=0 -- alloc 100
 	mv trace a
@@ -426,7 +426,7 @@ parts() {
 }
 
 # bats test_tags=stored
-@test "filter: what cannot be is said" {
+@test "filter: impossible conditions are refused with the reason" {
 	first_jdk
 	local bad
 	for bad in 'thread=' 'threads=x' 'wall>1ms' 'lock>soon' 'nosuch' 'nosuch:thread=x' 'kind=green' ',' 'phase=x'; do

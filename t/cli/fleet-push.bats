@@ -106,7 +106,7 @@ stored_are() {
 	stored_are 3 again
 }
 
-@test "fleet push: what a server says it took is believed once it has it" {
+@test "fleet push: a recording counts as sent only once the server has it" {
 	house
 	profiles 2
 	run_arcprof fleet push "$url?database=liar" --spool spool traces/*
@@ -115,7 +115,7 @@ stored_are() {
 	[ "$(find spool -name '*.tables.gz' | wc -l)" -eq 2 ]
 }
 
-@test "fleet push: a spool has a bound, and what does not fit is where it was" {
+@test "fleet push: a spool has a limit, and what does not fit stays where it was" {
 	house
 	profiles 8
 	run_arcprof fleet push http://127.0.0.1:1/ --spool spool --spool-size 1k --retry 0 traces/*

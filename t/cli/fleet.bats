@@ -109,7 +109,7 @@ tree() {
 	[[ $stderr == *"--baseline must say against what"* ]]
 }
 
-@test "fleet: what is missing or wrong is said" {
+@test "fleet: errors are reported" {
 	run_arcprof fleet
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"push, report, diff, view, budget, fetch or prune"* ]]

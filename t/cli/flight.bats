@@ -119,7 +119,7 @@ memory_group() {
 	triggers trace | grep -E '^oom: the (program was killed when the kernel wanted memory|kernel killed a process of the control group)'
 }
 
-@test "record --when: what is wrong is said, and what is right" {
+@test "record --when: invalid conditions are reported, with what is valid" {
 	run_arcprof record --when 'cpu>80' -o trace -- true
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"--when: 'cpu>80': '80' is not a share of a CPU, such as 80%"* ]]
@@ -306,7 +306,7 @@ fill_up() {
 	[[ $left == *w.data* ]]
 }
 
-@test "record --mode wrap: what it cannot do is said; links are not followed" {
+@test "record --mode wrap: impossible requests are refused; links are not followed" {
 	for args in '--mode wrap' '--mode wrap --max-size 64k' \
 		'--mode wrap --max-size 1M -o -'; do
 		# shellcheck disable=SC2086

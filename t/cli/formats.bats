@@ -255,7 +255,7 @@ jfr_agrees() {
 	[ "$(jq '[.dictionary.stringTable[] | select(startswith("endpoint="))] | length' got)" -eq 0 ]
 }
 
-@test "formats: what a trace has and a format has no place for is said" {
+@test "formats: a message names what a format has no place for" {
 	local lacks
 	lacks() { arcprof report --format "$1" -o profile "$DATA/facts/trace" 2>&1 | grep -o 'leaves out: .*'; }
 	lacks folded >got

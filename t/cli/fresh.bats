@@ -111,7 +111,7 @@ skip_unless_it_can() {
 	[ "$(cat out)" = "$(git -C "$BATS_FILE_TMPDIR/checkout" rev-parse HEAD)" ]
 }
 
-@test "t/fresh: what is in the way is said in one line" {
+@test "t/fresh: an obstacle is reported in one line" {
 	skip_unless_it_can
 	fresh nosuch true
 	[ "$status" -eq 125 ]

@@ -61,13 +61,13 @@ check_goroutines() {
 	[[ $output == */goroutines.go*"x = step(x)"* ]]
 }
 
-@test "go: so has one that can be loaded anywhere" {
+@test "go: a position-independent program has names and complete stacks" {
 	go_program goroutines-pie
 	record -F 1999 -- ./goroutines-pie 150
 	check_goroutines
 }
 
-@test "go: so has one whose section table is gone" {
+@test "go: a program without a section table has names and complete stacks" {
 	go_program goroutines
 	printf '\0\0\0\0\0\0\0\0' | dd of=goroutines bs=1 seek=40 conv=notrunc status=none
 	printf '\0\0\0\0' | dd of=goroutines bs=1 seek=60 conv=notrunc status=none

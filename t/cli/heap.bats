@@ -445,7 +445,7 @@ dump_with_ids() {
 	done
 }
 
-@test "heap: where a dump is damaged, and how much of it, is said" {
+@test "heap: reports say where a dump is damaged, and how much of it" {
 	skip_unless_command python3
 	dump_with_ids 8 0 65536
 	cp dump whole
@@ -461,7 +461,7 @@ print(at)' >at
 	[[ $stderr == *"warning: dump: the dump is truncated at byte 700: objects behind that are missing"* ]]
 }
 
-@test "heap: what is no dump is refused in a line" {
+@test "heap: a file that is not a dump is refused in one line" {
 	for file in /dev/null "$TOP/README.md" /nonexistent "$TOP" /dev/zero; do
 		run_arcprof heap report "$file"
 		[ "$status" -eq 1 ]
@@ -572,7 +572,7 @@ dumps_a_running_jvm() {
 	on_each_jdk dumps_a_running_jvm
 }
 
-@test "heap: dump refuses what is no JVM" {
+@test "heap: dump refuses a process that is not a JVM" {
 	sleep 60 &
 	run_arcprof heap dump -p $! -o sleep.hprof
 	kill $!

@@ -71,7 +71,7 @@ for row in csv.DictReader(open("got")):
 	done
 }
 
-@test "import: what is no profile is an error, and so is a broken line" {
+@test "import: a file that is not a profile is an error, and so is a broken line" {
 	printf 'Dear reader,\nthis is a letter\n' >letter
 	run_arcprof report --import letter
 	[ "$status" -eq 1 ]
@@ -87,7 +87,7 @@ for row in csv.DictReader(open("got")):
 	[ "$status" -eq 1 ]
 }
 
-@test "import: text that is no folded stacks is refused with the line, also text that arcprof writes" {
+@test "import: text other than folded stacks is refused with the line, also text that arcprof writes" {
 	arcprof report -i "$MIXED" --format tree >tree
 	arcprof report -i "$MIXED" >text
 	printf '\n\n\0\n' >zero

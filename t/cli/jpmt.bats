@@ -37,7 +37,7 @@ as_the_paper_says() {
 
 @test "jpmt: the file of the paper records those calls, and writes where it says" { one_jdk newest as_the_paper_says; }
 
-@test "jpmt: what cannot be done is said" {
+@test "jpmt: impossible requests are refused with the reason" {
 	printf 'Output x\nMethod_Invocation yes\n' >jpmt.conf
 	run_arcprof record --config jpmt.conf -- touch started
 	[ "$status" -eq 2 ]

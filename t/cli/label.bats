@@ -179,7 +179,7 @@ calls_by_endpoint() {	# <trace>
 	[ "$(ms_of ids --label trace-id=last)" -ge 150 ]
 }
 
-@test "label: what is no label is refused, and leaves no old one" {
+@test "label: an invalid label is refused, and leaves no old one" {
 	skip_unless_perf
 	arcprof record -q -e label -F 1000 -o bad -- "$SUITE/labels" bad >out
 	[ "$(cat out)" = "-22 -22 -22 -22 -22 -22 -22 -22 -22 0 -28 0" ]

@@ -243,12 +243,12 @@ left_behind() {
 	run_arcprof record --wait -a -o trace
 	[ "$status" -eq 2 ]
 }
-@test "launchers: a daemon that a start script leaves behind is recorded with --wait, else it is said that it goes on" {
+@test "launchers: a daemon that a start script leaves behind is recorded with --wait, otherwise named" {
 	skip_unless_perf
 	one_jdk newest left_behind
 }
 
-@test "launchers: of a program that has others run elsewhere it is said that they are not recorded" {
+@test "launchers: a message says that programs run elsewhere are not recorded" {
 	skip_unless_perf
 	printf '#!/bin/sh\nexit 0\n' >systemd-run
 	chmod +x systemd-run
@@ -261,7 +261,7 @@ left_behind() {
 	[[ $stderr != *"is not recorded"* ]]
 }
 
-@test "launchers: of the whole machine, what others start is not left behind by the program" {
+@test "launchers: with -a, what others start does not count as left behind by the program" {
 	skip_unless_perf
 	skip_unless_root
 	setsid sh -c 'while :; do sleep 1 & sleep .02; done' 3>&- &

@@ -83,7 +83,7 @@ counted() {
 	[[ "$output" == *"--live-histogram is for --event live"* ]]
 }
 
-@test "leaks: who calls a library is blamed" {
+@test "leaks: the callers of a library are blamed" {
 	skip_unless_java
 	use_jdk "$(jdks | head -n 1)"
 	"$ARCPROF" record -q -e live=8k -o trace java -XX:+UseSerialGC -Xmn4m -Xmx64m -cp "$CLASSES" -Dseconds=2 -Dgarbage=60 \
@@ -99,7 +99,7 @@ counted() {
 	[ "$status" -eq 2 ]
 }
 
-@test "leaks: what it needs is said" {
+@test "leaks: reports say what they need" {
 	"$ARCPROF" record -q -e cpu-clock -o trace true
 	run "$ARCPROF" report -i trace --leaks
 	[ "$status" -ne 0 ]

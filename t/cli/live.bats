@@ -69,7 +69,7 @@ collector() {
 	done
 }
 
-@test "live: what lives is told from what does not, with each collector" {
+@test "live: live objects are distinguished from dead ones, with each collector" {
 	on_one_jdk newest collector
 }
 
@@ -238,7 +238,7 @@ lifetimes() {
 	[ "$(jq '.collections[-1].live' json)" -le "$("$ARCPROF" report -q -i trace --metric live-objects --xprof --format json | jq '.metrics[0].total')" ]
 }
 
-@test "live: how long objects lived that died is told, by where they were allocated" {
+@test "live: lifetimes of objects that died are reported, by where they were allocated" {
 	one_jdk oldest lifetimes
 	run_arcprof record -e lifetime -o trace -- true
 	[ "$status" -eq 2 ]
@@ -263,7 +263,7 @@ nothing_is_hidden() {
 	[[ $said == *" bytes were allocated since, of which nothing is known yet (metric live-unknown;"* ]]
 }
 
-@test "live: what no collection has told of is said, and within the bounds" {
+@test "live: objects that no collection has looked at are reported, and within the bounds" {
 	on_one_jdk oldest nothing_is_hidden
 }
 

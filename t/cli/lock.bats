@@ -428,7 +428,7 @@ notifies() {
 	"$ARCPROF" report -i trace --locks | grep -q '^ notify() 2, notifyAll() 1, of both 1 while nobody waited$'
 }
 
-@test "lock: who notified whom is told, and who notified nobody" {
+@test "lock: reports say who notified whom, and who notified nobody" {
 	each_jdk notifies
 }
 

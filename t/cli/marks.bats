@@ -19,7 +19,7 @@ record_twice() {
 	jq -se '.[1][0] > .[0][-1]' values1 values2
 }
 
-@test "marks: of a program in C that runs already, twice" {
+@test "marks: of a running program in C, twice" {
 	cat >ticks.c <<-END
 		#include <arcprof.h>
 		#include <unistd.h>
@@ -60,11 +60,11 @@ marks_of_a_running_jvm() {
 	TICKS=
 }
 
-@test "marks: of a program in Java that runs already, twice" {
+@test "marks: of a running program in Java, twice" {
 	one_jdk oldest marks_of_a_running_jvm
 }
 
-@test "marks: of a container it is said why there are none" {
+@test "marks: a message says why there are none in a container" {
 	unshare --mount true 2>/dev/null || skip "no mount namespace can be made"
 	unshare --mount sleep 600 3>&- &
 	TICKS=$!
@@ -74,7 +74,7 @@ marks_of_a_running_jvm() {
 		grep -qE "^not recorded: events mark of process .*: its files are not ours \\(a container, or chroot\\(1\\)\\), so it cannot find the recorder's socket: "
 }
 
-@test "marks: of a program without the library it is said that there are none" {
+@test "marks: a message says that a program without the library has none" {
 	sleep 5 3>&- &
 	TICKS=$!
 	run_arcprof record -e mark --duration 100ms -o trace -p "$TICKS"

@@ -117,7 +117,7 @@ setup() {
 	same hottest '{"limit":3}' report --xprof --sort base --limit 3 --import "$TRACES"
 }
 
-@test "mcp: what is no request is an error of JSON-RPC, and the next one is answered" {
+@test "mcp: an invalid request is a JSON-RPC error, and the next one is answered" {
 	ask '{bad' '{"jsonrpc":"2.0","id":1,"method":"tools/call"' '[1' 'x' '7' '{"id":1,"method":"ping"}' \
 		'{"jsonrpc":"2.0","id":[1],"method":"ping"}' '{"jsonrpc":"2.0","id":1.5,"method":"ping"}' \
 		'{"jsonrpc":"2.0","id":null,"method":"ping"}' '{"jsonrpc":"2.0","id":1,"method":7}' \

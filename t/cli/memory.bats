@@ -258,7 +258,7 @@ time.sleep(60)' "/tmp/.java_pid$java" >silent 3>&- 7>&- &
 	jq -e '.parts[] | select(.part == "java_heap_again" and .mapped == 536870912)' look.json
 }
 
-@test "a JVM that lets nobody in is told as far as the kernel knows it, and that is said" {
+@test "a JVM that does not allow attaching is shown as far as the kernel knows it, with a message" {
 	skip_unless_java
 	prepare_jdks
 	use_jdk "$(jdks | head -n 1)"

@@ -152,7 +152,7 @@ total() {
 	arcprof report both.data --correlate calls,cpu-clock >/dev/null
 }
 
-@test "merge: what a merged trace does not have is an error that says so" {
+@test "merge: asking for what a merged trace does not have is an error that says so" {
 	arcprof merge -q "$MIXED" -o one.data
 	for option in "--from 1ms" "--to 1s" "--cpu 0"; do
 		# shellcheck disable=SC2086

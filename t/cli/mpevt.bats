@@ -38,7 +38,7 @@ teardown() {
 	[ "$status" -eq 1 ]
 }
 
-@test "mpevt: of several events those that there are are counted, and the others named" {
+@test "mpevt: of several events, those that exist are counted, and the others named" {
 	event=$(arcprof mpevt list --format json | jq -r '[.events[] | select(.works | not)][0].event // empty')
 	[ -n "$event" ] || skip "every event works here"
 	start_counting cpu-clock "$event" page-faults

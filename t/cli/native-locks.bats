@@ -233,7 +233,7 @@ open_waits() {
 }
 
 # bats test_tags=stored
-@test "native locks: of a program that runs already they are refused" {
+@test "native locks: they are refused for a running program" {
 	run_arcprof record -e lock -o trace -p $$
 	[ "$status" -eq 125 ]
 	[[ $stderr == *"process $$: lock of a running process can be recorded of JVMs only"* ]]

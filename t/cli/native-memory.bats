@@ -109,7 +109,7 @@ agrees() {
 }
 
 # bats test_tags=stored
-@test "native-memory: what grows is told from what is cached, and how fast" {
+@test "native-memory: growth is distinguished from caches, with its rate" {
 	record 0 0
 	arcprof report -i trace --leaks --format json >json
 	jq '.not_freed | map({ key: .site, value: . }) | from_entries' json >rows
@@ -338,7 +338,7 @@ in_running_java() {
 	on_one_jdk newest in_running_java
 }
 
-@test "native-memory: what cannot be recorded is said" {
+@test "native-memory: reports say what cannot be recorded" {
 	echo 'int main(void) { return 0; }' >none.c
 	gcc -static -o static none.c
 	run_arcprof record -e native-memory -o trace ./static

@@ -192,7 +192,7 @@ refuses() {
 	[ "$(cat disk/old)" = old ]
 }
 
-@test "output: what may not grow any more, and what takes nothing, is an error" {
+@test "output: a file at its size limit, and a device that takes nothing, are errors" {
 	cp "$MIXED" x.data
 	cp x.data before
 	for command in 'report --format html -o page' 'merge -o page'; do
@@ -243,7 +243,7 @@ ends_at_once() {
 	[ "$(grep -vc '^hint:' said)" -eq 1 ]
 }
 
-@test "input: what has no end is looked at before it is read" {
+@test "input: endless input is checked before it is read" {
 	printf '[total] base cpu-clock < 20s\n' >limits
 	mkfifo fifo
 	for file in /dev/zero . fifo -; do
@@ -284,7 +284,7 @@ ends_at_once() {
 	arcprof report <(cat "$MIXED") | cmp - want
 }
 
-@test "input: a FIFO that nobody writes is waited for, and that is said" {
+@test "input: a FIFO without a writer is waited for, with a message" {
 	mkfifo fifo
 	"$ARCPROF" report fifo >got 2>said &
 	for _ in {1..600}; do

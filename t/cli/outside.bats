@@ -86,7 +86,7 @@ guarded() {
 	kill -KILL "$JVM"
 }
 @test "outside: stacks of a JVM that takes no agent are those of the program" { each_jdk guarded; }
-@test "outside: the same of a JVM without compilers" { one_jdk newest guarded -Xint; }
+@test "outside: it works for a JVM without compilers" { one_jdk newest guarded -Xint; }
 @test "outside: the same with a collector that moves objects while threads run" { one_jdk newest guarded -XX:+UseZGC; }
 
 by_itself() {
@@ -198,9 +198,9 @@ held_up() {
 		}
 		END { print seen, wrong; exit !(seen > 5 && !wrong) }' stacks
 }
-@test "outside: what is read too late is a mark" { each_jdk 17 held_up; }
+@test "outside: a stack that is read too late becomes a mark" { each_jdk 17 held_up; }
 
-@test "outside: what only an agent can tell is refused" {
+@test "outside: requests that need an agent are refused" {
 	use_any_jdk
 	skip_unless_perf
 	run_arcprof record --java=outside -e cpu-clock,alloc -o trace -- java -version

@@ -36,7 +36,7 @@ equal() {
 		"$(arcprof report -q --import "$dir/gc.log" --log --format json | jq '.events | length')" ]
 }
 
-@test "query: what a profile does not say is NULL" {
+@test "query: values that a profile does not contain are NULL" {
 	ask() {
 		arcprof query -q --import "$1" --format csv "$2" | tail -n 1
 	}

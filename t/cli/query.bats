@@ -295,7 +295,7 @@ report() {
 	[[ $stderr == *"parser stack overflow"* || $stderr == *"depth"* ]]
 }
 
-@test "query: what is wrong in the SQL is said in one line, with a hint" {
+@test "query: an error in the SQL is one line, with a hint" {
 	run_arcprof query -i "$events" 'SELEC 1'
 	[ "$status" -eq 1 ]
 	[[ $stderr == *"syntax error"* ]]
@@ -351,7 +351,7 @@ report() {
 	[[ $output == *"'=1+1"* ]]
 }
 
-@test "query: of several traces each table has the rows of all, and says whose they are" {
+@test "query: with several traces each table has the rows of all, and says whose they are" {
 	printf 'main;a;b 5\nmain;a 2\n' >a.folded
 	printf 'main;b 4\nmain;a;b 1\n' >b.folded
 	ask() {

@@ -264,7 +264,7 @@ of_a_jvm_without_some() {
 	run_arcprof record --callflow -o trace -- java -cp "$CLASSES" Family 10
 	[[ $stderr != *"unlike"* ]]
 }
-@test "record: what a JVM lacks is named, with what rests on it" {
+@test "record: facts that a JVM lacks are named, with the features that rely on them" {
 	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
 	one_jdk newest of_a_jvm_without_some
 }
@@ -302,7 +302,7 @@ of_a_jvm_in_another_form() {
 	another_form java/lang/VirtualThread.PARKING wall,virtual \
 		'for what virtual threads wait: this JVM has no java/lang/VirtualThread.PARKING' LockWaits lock v 3 20 1
 }
-@test "record: what a JVM has in another form is not believed, and named" {
+@test "record: facts that differ in a JVM are not used, and named" {
 	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
 	on_each_jdk of_a_jvm_in_another_form
 }

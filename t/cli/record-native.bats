@@ -33,7 +33,7 @@ has_arc() {
 	check_shares
 }
 
-@test "record: callers of code that is made at run time are found by frame pointers, and that is said" {
+@test "record: callers of code made at run time are found by frame pointers, with a mark" {
 	skip_unless_perf
 	record -- "$(workload jitted)" 300
 	[ "$status" -eq 0 ]
@@ -47,7 +47,7 @@ has_arc() {
 	[ "$(json '[.. | objects | select(.name? == "[unknown in anonymous memory]").rl] | max' .report--xtree)" -eq 3 ]
 }
 
-@test "record: callers of code without frame pointers are looked for on the stack, and that is said" {
+@test "record: callers of code without frame pointers are searched on the stack, with a mark" {
 	skip_unless_perf
 	[ "$(uname -m)" = x86_64 ] || skip "x86-64 only"
 	record -- "$(workload jitted)" 300 unframed
@@ -72,7 +72,7 @@ deep_stacks() {
 		END { print right + 0 " of " whole + 0 " have all calls, of " all + 0; exit right != whole || whole < all * 0.05 }'
 }
 
-@test "record: what is above the copy of a stack is read from the process, and that is said" {
+@test "record: the rest of a stack above its copy is read from the process, with a mark" {
 	skip_unless_perf
 	# a megabyte of stack
 	record -- "$(workload deepstack)" 8000 64 300000000
