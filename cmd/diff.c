@@ -364,7 +364,7 @@ static int diff_print_result(const struct diff_opts *o, double at_least, struct 
 	rows_init(&rows, d, o->by, of, normalize);
 	noise_fill(&noise, &rows);
 	if (o->significant && noise.kind == NOISE_UNKNOWN) {
-		log_error("--significant: nothing tells noise from one run each of '%s', which %s", d->name,
+		log_error("--significant: the noise of '%s', which %s, is not known from one run per side", d->name,
 			  d->exact ? "is exact" : "has no counts of samples");
 		log_hint("compare several runs of each side: arcprof diff A1,A2,A3 B1,B2,B3");
 		status = 1;

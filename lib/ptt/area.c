@@ -28,7 +28,7 @@ int ptt_area_open(enum arcprof_source source, void **session, struct err *e)
 		return err_set(e, EPROTO, "the session is of another version of arcprof");
 	if (r == -EACCES || r == -EPERM) {
 		err_set(e, -r, "the running session belongs to another user");
-		err_hint(e, "root, or a session begun with 'arcprof ptt init --all-users'");
+		err_hint(e, "run as root, or use a session started with 'arcprof ptt init --all-users'");
 		return r;
 	}
 	return err_set(e, -r, "%s", r == -ENOENT ? "no session is running" : strerror(-r));

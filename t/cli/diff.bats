@@ -99,7 +99,7 @@ CALLS=$DATA/calls/trace
 @test "diff: exact times of one run have no intervals, and --significant says so" {
 	run_arcprof diff "$CALLS" "$CALLS" --significant
 	[ "$status" -eq 1 ]
-	[[ $stderr == *"nothing tells noise from one run each of 'cpu', which is exact"*hint:* ]]
+	[[ $stderr == *"the noise of 'cpu', which is exact, is not known from one run per side"*hint:* ]]
 	run_arcprof diff "$CALLS,$CALLS" "$CALLS" --significant
 	[ "$status" -eq 0 ]
 }

@@ -327,7 +327,7 @@ attached() {
 	[ "$(grep -c ',present,.*,java.lang.Object,boot' present)" -eq 1 ]
 	grep -q ',present,.*,app' present
 	arcprof report --log=thread trace >list || true
-	grep -q '^not recorded: events exception of process .*: a JVM tells of exceptions only when it starts' list
+	grep -q '^not recorded: events exception of process .*: a JVM reports exceptions only if it was started' list
 	# nothing of ours is left in the VM's configuration
 	for i in {1..100}; do
 		jcmd "$LIVE" VM.log list >outputs

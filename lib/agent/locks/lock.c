@@ -610,7 +610,7 @@ static bool turn_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 
 static const char *lock_on(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
-	return turn_on(jvm, env, interval) ? NULL : "this JVM does not tell of waits for monitors";
+	return turn_on(jvm, env, interval) ? NULL : "this JVM does not report waits for monitors";
 }
 
 /* Note that names found from now on are for another recorder. */

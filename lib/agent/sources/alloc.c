@@ -149,7 +149,7 @@ static void collect_at_first(JNIEnv *env)
 		(*env_of_ours)->ForceGarbageCollection(env_of_ours);
 }
 
-static const char no_objects[] = "this JVM does not tell of allocations, or tells another agent of them";
+static const char no_objects[] = "this JVM does not report allocations, or reports them to another agent";
 
 static const char *live_begins(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {

@@ -552,7 +552,7 @@ void vmevents_load(JavaVM *jvm)
 }
 
 static const char only_at_start[] =
-	"a JVM tells of exceptions only when it starts with the agent, and they are named then";
+	"a JVM reports exceptions only if it was started with the agent and these events";
 
 static const char *throws_begin(JavaVM *jvm, JNIEnv *env, uint64_t interval)
 {
@@ -686,7 +686,7 @@ static void begin_to_tell(JavaVM *jvm, JNIEnv *env, uint32_t tell, uint32_t log)
 		tell &= ~(uint32_t)JVM_TELL_EXCEPTION;
 	}
 	if (tell & JVM_TELL_OOM && !can_be_exhausted()) {
-		vmevents_refuse(JVM_TELL_OOM, "this JVM does not tell of exhausted memory");
+		vmevents_refuse(JVM_TELL_OOM, "this JVM does not report exhausted memory");
 		tell &= ~(uint32_t)JVM_TELL_OOM;
 	}
 	if (tell & JVM_TELL_CLASS)
