@@ -107,6 +107,28 @@ moved_stack_pointer() {
 	outer_jdks moved_stack_pointer
 }
 
+# Whoever is searched on the stack may be found in what calls before have left there: then the rest of the stack is not
+# there, or the native code's own rules contradict. Where a thread begins and ends is no such method.
+leaf_calls() {
+	local what all right
+	for what in $LEAF_CALLS; do
+		"$ARCPROF" record -q -F 4999 -o trace -- ${cpus[$what]-} java -Xbatch -XX:-TieredCompilation -cp "$CLASSES" \
+			LeafCalls "$what" "${ms[$what]-500}"
+		ARCPROF=$ARCPROF "$TOP/t/folded" trace --thread leaves >stacks
+		read -r all right < <(awk '{ all += $NF } /;call_stub;.*;LeafCalls\.during[; ]/ && !/unwalkable/ { right += $NF }
+			END { print all + 0, right + 0 }' stacks)
+		echo "$right of $all samples of $what go down to the root"
+		[ "$all" -ge 100 ]
+		[ $((right * 100)) -ge $((all * 95)) ]
+	done
+}
+@test "java stacks: native code and stubs that leave no word of their caller have it" {
+	local LEAF_CALLS="unlock"
+	# so that the next thread waits already when the monitor is left
+	local -A cpus=([unlock]="taskset -c 0") ms=([unlock]=100)
+	one_jdk newest leaf_calls
+}
+
 null_checks() {
 	FLAGS=
 	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 60000

@@ -331,6 +331,14 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 
 /* --- between Java and native code --- */
 
+/* Return the pc of an anchor's frame; it may have none of its own. 0: unknown. */
+static uintptr_t anchor_code(const struct walk *w, uintptr_t sp, uintptr_t pc)
+{
+	if (pc)
+		return frame_code(pc);
+	return walk_on_stack(w, sp - 8) ? walk_return(w, sp - 8) : 0;
+}
+
 /* Continues where the thread left Java last, as the anchor that can be loaded at that address says. */
 static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 {
@@ -344,9 +352,7 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 	c->leaf = NULL;
 	c->sp = sp;
 	c->fp = fp;
-	c->pc = frame_code(pc);
-	if (!pc && walk_on_stack(w, sp - 8))
-		c->pc = walk_return(w, sp - 8);
+	c->pc = anchor_code(w, sp, pc);
 	if (!pc && !fp && walk_on_stack(w, sp - 16))
 		c->fp = walk_word(w, sp, -16);
 	if (!vm_in_code(c->pc)) {
@@ -359,15 +365,21 @@ static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 /*
  * A JavaCallWrapper: its first word is the thread, and it keeps the anchor there was before. C++
  * that is about to call Java, or just has, is in Java by its state and has no anchor of its own.
+ * What a function has saved may be the thread and an address on the stack, as far apart. But with the
+ * wrapper, Java code is beside that, and behind it is where the result goes, to what called this.
  */
 bool native_is_call_wrapper(const struct walk *w, uintptr_t slot)
 {
-	uintptr_t anchor = slot + vm.o.wrapper_anchor, sp;
+	uintptr_t anchor = slot + vm.o.wrapper_anchor, result = anchor + vm.o.anchor_fp + 8, sp, code;
+	struct vm_blob b;
 
-	if (!walk_on_stack(w, anchor + 24) || walk_word(w, slot, 0) != w->thread.thread)
+	if (!walk_on_stack(w, result) || walk_word(w, slot, 0) != w->thread.thread)
 		return false;
 	sp = walk_word(w, anchor, vm.o.anchor_sp);
-	return walk_on_stack(w, sp) && sp > slot;
+	if (!walk_on_stack(w, sp) || walk_word(w, result, 0) <= result || walk_word(w, result, 0) >= sp)
+		return false;
+	code = anchor_code(w, sp, walk_word(w, anchor, vm.o.anchor_pc));
+	return vm_in_code(code) && vm_find_blob(code, &b);
 }
 
 /* C++ called Java through call_stub; beyond it is native code, then Java again or the thread's root. */
