@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.zip.CRC32;
 
 /**
  * LeafCalls WHAT MS: calls of native code, or of code that HotSpot wrote, which leave no word of where the thread is in
@@ -8,7 +9,9 @@ import java.lang.management.ThreadMXBean;
  */
 public final class LeafCalls {
 	static final Object lock = new Object();
+	static final byte[] bytes = new byte[1 << 16];
 	static long sum;
+	static double number;
 
 	/* Handed over each time, and so unlocked by the VM. */
 	static void unlock() {
@@ -19,10 +22,31 @@ public final class LeafCalls {
 			}
 	}
 
+	/* fmod(), to which a function of libjvm jumps from JDK 21 on */
+	static void remainder() {
+		for (int i = 1; i < 1000; i++)
+			number += i * 1e9 % (i * 0.37 + 1);
+	}
+
+	/* a stub with room for much on the stack, where calls before have left their words */
+	static void check() {
+		CRC32 crc = new CRC32();
+
+		for (int i = 0; i < 10; i++)
+			crc.update(bytes);
+		sum += crc.getValue();
+	}
+
 	static void call(String what) {
 		switch (what) {
 		case "unlock":
 			unlock();
+			break;
+		case "remainder":
+			remainder();
+			break;
+		case "check":
+			check();
 			break;
 		}
 	}

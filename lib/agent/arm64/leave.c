@@ -605,10 +605,12 @@ bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 
 /* ---- from native code ---- */
 
-bool leave_to_vm(const struct walk *w, const struct cursor *c, struct native_frame *f)
+bool leave_to_vm(const struct walk *w, const struct cursor *c, const struct vm_blob *b,
+		 struct native_frame *f)
 {
 	uintptr_t lr = frame_code(c->leaf->lr);
 
+	(void)b;
 	if (lr < vm.text_lo + INSN_LEN || lr >= vm.text_hi)
 		return false;
 	*f = (struct native_frame){ lr, c->sp, c->fp };

@@ -27,8 +27,9 @@ bool leave_call_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
 bool leave_is_at_frame(const struct cursor *c, const struct vm_blob *b);
 
 bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
-/* The VM called the stub at the cursor, innermost; f: where in libjvm that returns to. */
-bool leave_to_vm(const struct walk *w, const struct cursor *c, struct native_frame *f);
+/* The VM called the stub at the cursor, in b and innermost; f: where in libjvm that returns to. */
+bool leave_to_vm(const struct walk *w, const struct cursor *c, const struct vm_blob *b,
+		 struct native_frame *f);
 /* Do the same for call_stub, with its frame not yet built or already gone. */
 bool leave_half_entered(const struct walk *w, const struct cursor *c, struct native_frame *f);
 

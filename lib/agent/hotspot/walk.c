@@ -315,7 +315,7 @@ static bool step_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 	push_stub(w, frame_pc(c));
 	c->stub = c->leaf;
 	c->left_stub = true;
-	if (c->leaf && leave_to_vm(w, c, &f))
+	if (c->leaf && leave_to_vm(w, c, b, &f))
 		return leave_stub_to_native(w, c, &f);
 	if (leave_stub(w, c, b))
 		return true;
@@ -482,14 +482,26 @@ static uintptr_t anchor_beneath(const struct walk *w, const struct cursor *c)
 	return 0;
 }
 
+/* Return where native code that a stub was called by was itself called by Java without leaving an anchor. */
+static bool find_leaf_caller(const struct walk *w, const struct native_frame *of, struct native_frame *f)
+{
+	const struct walk_regs r = { .pc = of->pc, .sp = of->sp, .fp = of->fp };
+	uintptr_t fields = w->thread.fields, slot;
+
+	*f = *of;
+	return fields && own_i32(fields, vm.o.jthread_state) == vm.in_java &&
+	       native_caller(w, &r, f, &slot) == CALLER_JAVA;
+}
+
 /*
  * Do the same as leave_native(), for a stub that native code had called: f is that code's frame, with the
  * registers of the stub.
  */
 static bool leave_stub_to_native(struct walk *w, struct cursor *c, const struct native_frame *f)
 {
+	struct native_frame java = { 0 };
 	struct jvm_rec_segment *s;
-	uintptr_t anchor;
+	uintptr_t anchor, end;
 
 	c->sp = f->sp;
 	if (w->copied && !w->thread.fields) {	/* from outside the way on is not known */
@@ -497,13 +509,17 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, const struct 
 		return false;
 	}
 	anchor = anchor_beneath(w, c);
-	s = push_segment(w, f->pc, c->sp, f->fp, anchor ? own_word(anchor, vm.o.anchor_sp) : w->stack_hi);
+	end = anchor ? own_word(anchor, vm.o.anchor_sp) : find_leaf_caller(w, f, &java) ? java.sp : 0;
+	s = push_segment(w, f->pc, c->sp, f->fp, end ? end : w->stack_hi);
 	if (!s)
 		return false;
 	frame_keep(s, c->leaf);
 	s->rbx = 0;
-	s->flags = (JVM_SEG_VALID & ~1u) | (anchor ? 0 : JVM_SEG_TO_ROOT);
-	return anchor && enter_anchor(w, c, anchor);
+	s->flags = (JVM_SEG_VALID & ~1u) | (end ? 0 : JVM_SEG_TO_ROOT);
+	if (anchor)
+		return enter_anchor(w, c, anchor);
+	*c = (struct cursor){ java.pc, java.sp, java.fp, .above_leaf_call = true };
+	return end;
 }
 
 /* The virtual thread's next frames are in the heap: from here on a copy of them is the stack. */

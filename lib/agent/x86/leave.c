@@ -265,7 +265,16 @@ static bool returns_from_stub(const struct walk *w, uintptr_t slot, const struct
 						  code_calls_stub(walk_word(w, slot, 0)));
 }
 
-/* The return address of a call to the stub is on top, or above rbp, which most big stubs set up. */
+/* Return where a call to the stub returns to: the word on top, or above rbp, which most big stubs set up. */
+static uintptr_t near_call(const struct walk *w, const struct cursor *c, const struct vm_blob *b, bool surely)
+{
+	uintptr_t slot = c->fp + 8;
+
+	if (returns_from_stub(w, c->sp, b, surely))
+		return c->sp;
+	return walk_on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely) ? slot : 0;
+}
+
 static bool leave_near_call(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
 {
 	uintptr_t slot = c->fp + 8;
@@ -277,16 +286,36 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 		return_through(w, c, slot + 8);
 		return true;
 	}
-	if (returns_from_stub(w, c->sp, b, surely)) {
+	slot = near_call(w, c, b, surely);
+	if (!slot)
+		return false;
+	if (slot != c->sp)
+		c->fp = walk_word(w, c->fp, 0);
+	return_through(w, c, slot);
+	return true;
+}
+
+/* The word at slot is where a call from Java to a function of libjvm returns to. */
+static bool returns_from_libjvm(const struct walk *w, uintptr_t slot)
+{
+	return walk_returns_from(w, slot) &&
+	       code_call_target(walk_word(w, slot, 0)) - vm.text_lo < vm.text_hi - vm.text_lo;
+}
+
+/*
+ * Java code called a function of libjvm that has jumped on to the stub: SharedRuntime::drem() does so to
+ * fmod().
+ */
+static bool leave_tail_call(const struct walk *w, struct cursor *c)
+{
+	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && returns_from_libjvm(w, c->fp + 8))
+		return walk_leave_frame(w, c, c->fp + 8);
+	/* rbp is not yet saved, or restored; or has just been saved */
+	if (returns_from_libjvm(w, c->sp)) {
 		return_through(w, c, c->sp);
 		return true;
 	}
-	if (walk_on_stack(w, c->fp) && c->fp >= c->sp && returns_from_stub(w, slot, b, surely)) {
-		c->fp = walk_word(w, c->fp, 0);
-		return_through(w, c, slot);
-		return true;
-	}
-	return false;
+	return returns_from_libjvm(w, c->sp + 8) && walk_leave_frame(w, c, c->sp + 8);
 }
 
 /* The caller of a stub whose frame is not described: there, otherwise the first one up the stack. */
@@ -499,6 +528,8 @@ static bool leave_leaf_stub(struct walk *w, struct cursor *c, const struct vm_bl
 	/* a call of the VM's may go elsewhere by now, so that what else has the stub's frame comes first */
 	if (b->kind == VM_BLOB_STUB && (leave_near_call(w, c, b, true) || leave_saved_registers(w, c)))
 		return true;
+	if (b->kind == VM_BLOB_ROUTINES && !near_call(w, c, b, true) && leave_tail_call(w, c))
+		return true;
 	return leave_called_stub(w, c, b, true) ||
 	       (b->kind == VM_BLOB_ROUTINES && leave_called_stub(w, c, b, false)) ||
 	       leave_framed_stub(w, c, b) || leave_frameless(w, c);
@@ -524,15 +555,18 @@ bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b)
 
 /* ---- from native code ---- */
 
-bool leave_to_vm(const struct walk *w, const struct cursor *c, struct native_frame *f)
+/* The first word on top that returns to libjvm, unless one of Java's is beneath it. */
+static bool leave_to_native(const struct walk *w, const struct cursor *c, struct native_frame *f)
 {
+	uintptr_t slot = c->sp, ret;
 	int i;
 
-	for (i = 0; i < 8 && walk_on_stack(w, c->sp + i * 8ul); i++) {
-		uintptr_t ret = walk_word(w, c->sp, i * 8);
-
+	for (i = 0; i < 8 && walk_on_stack(w, slot); i++, slot += 8) {
+		ret = walk_word(w, slot, 0);
 		if (ret >= vm.text_lo + 8 && ret < vm.text_hi && code_call_before(ret)) {
-			*f = (struct native_frame){ ret, c->sp + i * 8ul + 8, c->leaf->fp };
+			*f = (struct native_frame){ ret, slot + 8, c->leaf->fp };
+			if (i && c->leaf->fp == slot - 8)
+				f->fp = walk_word(w, slot, -8);
 			return true;
 		}
 		if (walk_is_return(ret))
@@ -541,12 +575,19 @@ bool leave_to_vm(const struct walk *w, const struct cursor *c, struct native_fra
 	return false;
 }
 
+/* The stub's own frame may have words of old calls where it has written nothing yet. */
+bool leave_to_vm(const struct walk *w, const struct cursor *c, const struct vm_blob *b,
+		 struct native_frame *f)
+{
+	return !near_call(w, c, b, true) && leave_to_native(w, c, f);
+}
+
 bool leave_half_entered(const struct walk *w, const struct cursor *c, struct native_frame *f)
 {
 	enum { PROLOGUE = 4 };	/* push rbp; mov rbp, rsp */
 
 	return c->leaf && (c->pc - vm_known.call_stub.lo < PROLOGUE || code_epilogue(c->pc) != CODE_FULL) &&
-	       leave_to_vm(w, c, f);
+	       leave_to_native(w, c, f);
 }
 
 bool leave_is_called(uintptr_t pc, uintptr_t blob_end)

@@ -462,8 +462,7 @@ static bool is_register_call(uintptr_t ret)
 	return p[0] == 0xff && (p[1] & 0xf8) == 0xd0;
 }
 
-/* Return where the call that ends at ret goes, or 0 if only the registers knew. */
-static uintptr_t call_target(uintptr_t ret)
+uintptr_t code_call_target(uintptr_t ret)
 {
 	/* mov r10, imm64; call r10 */
 	if (bytes_are(ret - 13, "\x49\xba", 2) && bytes_are(ret - 3, "\x41\xff\xd2", 3))
@@ -473,21 +472,21 @@ static uintptr_t call_target(uintptr_t ret)
 
 bool code_call_pushes_rbp(uintptr_t ret)
 {
-	uintptr_t target = call_target(ret);
+	uintptr_t target = code_call_target(ret);
 
 	return target && vm_in_code(target) && vm_u8(target, 0) == 0x55;
 }
 
 bool code_calls_native(uintptr_t ret)
 {
-	uintptr_t target = call_target(ret);
+	uintptr_t target = code_call_target(ret);
 
 	return target ? !vm_in_code(target) : is_register_call(ret);
 }
 
 bool code_calls_blob(uintptr_t ret, uintptr_t addr)
 {
-	uintptr_t target = call_target(ret);
+	uintptr_t target = code_call_target(ret);
 	struct vm_blob b;
 
 	return target && vm_in_code(target) && vm_find_blob(target, &b) && b.addr == addr;
@@ -495,7 +494,7 @@ bool code_calls_blob(uintptr_t ret, uintptr_t addr)
 
 bool code_calls_stub(uintptr_t ret)
 {
-	uintptr_t target = call_target(ret);
+	uintptr_t target = code_call_target(ret);
 	struct vm_blob b;
 
 	if (!target)

@@ -114,6 +114,8 @@ enum code_old_sp code_old_sp(uintptr_t begin, uintptr_t pc);
 
 /* A call instruction ends at ret. */
 bool code_call_before(uintptr_t ret);
+/* Return where the call that ends at ret goes, or 0 if only the registers knew. */
+uintptr_t code_call_target(uintptr_t ret);
 /* The call that ends at ret goes out of the code cache, or may (through a register). */
 bool code_calls_native(uintptr_t ret);
 /* It goes straight to the blob at addr. */
