@@ -123,7 +123,7 @@ leaf_calls() {
 	done
 }
 @test "java stacks: native code and stubs that leave no word of their caller have it" {
-	local LEAF_CALLS="unlock remainder check"
+	local LEAF_CALLS="unlock remainder check sort"
 	# so that the next thread waits already when the monitor is left
 	local -A cpus=([unlock]="taskset -c 0") ms=([unlock]=100)
 	one_jdk newest leaf_calls

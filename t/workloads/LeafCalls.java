@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
 import java.util.zip.CRC32;
 
 /**
@@ -8,7 +9,9 @@ import java.util.zip.CRC32;
  * Java. Threads called "leaves" do so for that much CPU time each, by during() and a method of that name.
  */
 public final class LeafCalls {
+	static final int N = 1 << 12;
 	static final Object lock = new Object();
+	static final int[] ints = new int[N], sorted = new int[N];
 	static final byte[] bytes = new byte[1 << 16];
 	static long sum;
 	static double number;
@@ -20,6 +23,14 @@ public final class LeafCalls {
 				sum++;
 				Thread.yield();
 			}
+	}
+
+	/* From JDK 22 on libsimdsort does this, if the CPU has AVX2; all its frames are larger than what they use. */
+	static void sort() {
+		for (int i = 0; i < 10; i++) {
+			System.arraycopy(ints, 0, sorted, 0, N);
+			Arrays.sort(sorted);
+		}
 	}
 
 	/* fmod(), to which a function of libjvm jumps from JDK 21 on */
@@ -42,6 +53,9 @@ public final class LeafCalls {
 		case "unlock":
 			unlock();
 			break;
+		case "sort":
+			sort();
+			break;
 		case "remainder":
 			remainder();
 			break;
@@ -61,6 +75,8 @@ public final class LeafCalls {
 	public static void main(String[] args) throws InterruptedException {
 		Thread[] threads = new Thread[args[0].equals("unlock") ? 4 : 1];
 
+		for (int i = 0; i < N; i++)
+			ints[i] = i * 0x9e3779b9;
 		for (int i = 0; i < threads.length; i++) {
 			threads[i] = new Thread(() -> during(args[0], Long.parseLong(args[1])), "leaves");
 			threads[i].start();

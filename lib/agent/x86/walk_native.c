@@ -53,6 +53,17 @@ static bool is_signal_frame(const struct walk *w, uintptr_t slot)
 	       has_java_context(w, slot);
 }
 
+/* Compiled code that goes on at ret, with sp as that leaves it, has a caller where its frame says. */
+static bool has_whole_frame(const struct walk *w, uintptr_t ret, uintptr_t sp)
+{
+	struct vm_blob b;
+
+	if (!vm_find_blob(ret, &b) || b.kind != VM_BLOB_NMETHOD || b.frame_size <= 0)
+		return true;
+	sp += code_restores(ret, b.frame_size) * 8ul;
+	return walk_returns_from(w, sp + b.frame_size * 8ul - 8);
+}
+
 /* The word at slot is the return address of native code that Java called, or of a signal's handler. */
 static bool leads_to_java(const struct walk *w, uintptr_t slot)
 {
@@ -61,13 +72,21 @@ static bool leads_to_java(const struct walk *w, uintptr_t slot)
 	if (ret == vm.signal_return)
 		return is_signal_frame(w, slot);
 	return ret != vm_global(vm.call_stub_return) && walk_returns_from(w, slot) &&
-	       code_calls_native(ret) && !code_returns_to_native_transition(ret);
+	       code_calls_native(ret) && !code_returns_to_native_transition(ret) &&
+	       has_whole_frame(w, ret, slot + 8);
+}
+
+/* Check whether fp is of call_stub: the native code beyond has called the Java code that is looked for. */
+static bool enters_java(const struct walk *w, uintptr_t fp)
+{
+	return walk_on_stack(w, fp + ENTRY_WRAPPER) &&
+	       native_is_call_wrapper(w, walk_word(w, fp, ENTRY_WRAPPER));
 }
 
 /*
- * Native code that Java called without leaving an anchor (runtime leaf functions, barriers,
- * libm): libjvm keeps frame pointers, so its chain leads back to Java, if it is one, or to a
- * signal's handler.
+ * Native code that Java called without leaving an anchor (runtime leaf functions, barriers, libm): libjvm
+ * keeps frame pointers, and large functions of libraries do, so their chain leads back to Java, if it is
+ * one, or to a signal's handler.
  */
 static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
 {
@@ -78,32 +97,27 @@ static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t 
 		if (!walk_on_stack(w, at) || !walk_on_stack(w, at + 8) || at < sp)
 			return false;
 		ret = walk_word(w, at, 8);
-		if (ret < vm.text_lo || ret >= vm.text_hi) {
+		if (vm_in_code(ret) || ret == vm.signal_return) {
 			if (!leads_to_java(w, at + 8))
 				return false;
 			*slot = at + 8;
 			*fp = walk_word(w, at, 0);
 			return true;
 		}
+		if (enters_java(w, at))
+			return false;
 		sp = at + 16;
 		at = walk_word(w, at, 0);
 	}
 	return false;
 }
 
-/*
- * Do the same when the innermost functions are others': they have saved the frame pointer of their caller
- * in libjvm.
- */
+/* Do the same when the innermost functions keep none: they have saved the one of their caller in libjvm. */
 static bool find_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
 {
-	uintptr_t at = *fp;
+	uintptr_t at;
 	int i;
 
-	if (follow_frame_pointers(w, sp, &at, slot)) {
-		*fp = at;
-		return true;
-	}
 	for (i = 0; i < SCAN_WORDS && walk_on_stack(w, sp); i++, sp += 8) {
 		at = walk_word(w, sp, 0);
 		if (at <= sp || !walk_on_stack(w, at + 8) ||
@@ -162,7 +176,10 @@ static enum native_caller find_caller(const struct walk *w, struct native_frame 
 	*slot = f->sp;
 	if (is_signal_frame(w, f->sp))
 		return CALLER_SIGNAL;
+	if (follow_frame_pointers(w, f->sp, &f->fp, slot))
+		return is_signal_frame(w, *slot) ? CALLER_SIGNAL : CALLER_JAVA;
 	/* at the very entry of the function, before it has pushed anything */
+	*slot = f->sp;
 	if (leads_to_java(w, f->sp))
 		return CALLER_JAVA;
 	if (find_frame_pointers(w, f->sp, &f->fp, slot))

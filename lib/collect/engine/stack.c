@@ -401,9 +401,12 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	/* who walks from outside has found no Java frames there: that is a gap */
 	if (s->to_root && u.to_java && j->outside)
 		u.ends.end = MARK_JAVA_NOT_WALKABLE;
-	/* A copy between Java frames that was not cut ends where the next one begins: this is not a gap. */
+	/*
+	 * A copy between Java frames that was not cut ends where the next one begins: this is not a gap. But
+	 * the innermost code is unwound from its own pc and registers: then that is not where it was called.
+	 */
 	if (!s->to_root && !is_cut && u.ends.end == MARK_TRUNCATED_STACK)
-		u.ends.end = MARK_NONE;
+		u.ends.end = s->exact ? MARK_JAVA_NOT_WALKABLE : MARK_NONE;
 	if (u.ends.end != MARK_NONE)
 		*out++ = mark_frame(u.ends.end);
 	nr = unwound_frames(c, j->proc, u.nr, u.ends.left_out, &st, out);
