@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/tee.h"
+#include "base/newfile.h"
 #include "cmd.h"
 #include "pmu/idle.h"
 #include "report/sheet.h"

@@ -23,7 +23,6 @@
 #include "doctor.h"
 #include "jvm/jdk.h"
 #include "outside/outside.h"
-#include "pmu/deaf.h"
 #include "pmu/probe.h"
 #include "pmu/uprobe.h"
 #include "ptt/ptt.h"

@@ -10,9 +10,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/tee.h"
+#include "base/newfile.h"
 #include "cmd.h"
-#include "pmu/list.h"
+#include "pmu/event.h"
 #include "pmu/mpevt.h"
 #include "report/sheet.h"
 

@@ -27,7 +27,6 @@
 #include "collect/jvm/jvmevents.h"
 #include "jvm/inject.h"
 #include "jvm/proto.h"
-#include "pmu/hitcost.h"
 #include "pmu/probe.h"
 #include "pmu/uprobe.h"
 #include "sampling.h"

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "pmu/deaf.h"
 #include "pmu/probe.h"
 
 enum { SLEEPS = 10, SLEEP_NS = 100000 };

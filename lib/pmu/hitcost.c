@@ -16,7 +16,7 @@
 #include "arch/arch.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "pmu/hitcost.h"
+#include "pmu/probe.h"
 
 enum { PERIOD_NS = 100000, NR_GAPS = 41, GAP_NS = 700, MOST_NS = 500000000, RING_PAGES = 64, STACK = 65528 };
 

@@ -11,7 +11,6 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "pmu/event.h"
-#include "pmu/list.h"
 
 #define SYSFS_PMUS "bus/event_source/devices"
 

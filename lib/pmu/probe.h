@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "pmu/cpus.h"
 
 struct perf_limits {		/* sysctls of the running kernel; -1000 where there is no such */
 	int64_t paranoid;	/* kernel.perf_event_paranoid */
@@ -66,5 +67,36 @@ int perf_open_err(struct err *e, int code, const struct perf_event_attr *attr, p
 bool perf_event_is_missing(int code);
 /* Explain why mmap() of an event's buffer of len bytes failed, as perf_open_err() does. */
 int perf_mmap_err(struct err *e, int code, uint64_t len);
+
+/*
+ * hitcost.c: what a sample of a clock takes of the thread that it hits, on this machine: the interrupt, the
+ * copy of the stack, and the signal in a JVM. A microsecond or two of hardware, and 40 in some virtual
+ * machines, where an interval that is shorter leaves a program no time at all.
+ */
+
+/* samples of clocks may take a fifth of the whole time */
+enum { HITCOST_SHARE = 5 };
+
+/*
+ * Return the cost of a sample in ns when stack_bytes of stack are copied, measured with our own thread in
+ * some milliseconds; 0: it cannot be measured here.
+ */
+uint64_t hitcost_ns(uint32_t stack_bytes);
+
+/*
+ * deaf.c: CPUs on which the kernel takes no samples while they are idle.
+ *
+ * Seen on a virtual machine after hours of recording, until it was started again: a CPU counted what
+ * happened in interrupts while it was idle, but gave no samples of it, whoever asked (arcprof, perf),
+ * and lost none by its own count.  Wakeups by timers, interrupts and each switch away from idle are
+ * then missing on that CPU.
+ */
+
+/*
+ * Adds to deaf those CPUs that this thread may run on where it was woken, time and again, without a
+ * sample of sched_wakeup; takes about 2 ms for each of them.  CPUs that are never idle meanwhile are
+ * not found.  0, or -errno: it cannot be tried.
+ */
+int deaf_find(struct cpus *deaf);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * buffers.c - see buffers.h.
+ * buffers.c - see hotspot.h.
  *
  * Source: HotSpot's vmStructs.cpp, which it exports for debuggers; oops/fieldInfo.hpp (JDK 17: six u2 a
  * field; since 21 a stream) and utilities/unsigned5.hpp; java.nio.Bits.
@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "jvm/vmstructs.h"
-#include "resident/buffers.h"
+#include "resident/hotspot.h"
 
 enum { MAX_CLASSES = 1 << 17, MAX_FIELDS = 1 << 10, MAX_STREAM = 1 << 14, NAME = 64 };
 

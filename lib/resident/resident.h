@@ -13,7 +13,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "resident/buffers.h"
 #include "resident/claims.h"
 #include "resident/hotspot.h"
 

@@ -77,4 +77,17 @@ bool jitdump_lost_names(const struct jitdump_record *lines, const struct jitdump
 /* Do the same as jitdump_line() in that case. */
 bool jitdump_line_of(const struct jitdump_line *file, struct span *lines, struct jitdump_line *l);
 
+/*
+ * perfmap.c: the file /tmp/perf-PID.map, a line for each piece of code that a runtime has made: address and
+ * size in hexadecimal digits, and the name, which may contain spaces.
+ */
+struct perfmap_code {
+	uint64_t addr, size;	/* size is not 0 */
+	const char *name;	/* in the line, not terminated */
+	size_t name_len;	/* not 0 */
+};
+
+/* Parse a line of len bytes without its end; false: it says nothing of code. */
+bool perfmap_line(struct perfmap_code *c, const char *line, size_t len);
+
 #endif

@@ -2,7 +2,7 @@
 /* perfmap.c - parses lines of perf-PID.map; any of them may be nonsense. */
 #include "base/buf.h"
 #include "base/span.h"
-#include "sym/perfmap.h"
+#include "sym/jitdump.h"
 
 enum { NAME_MAX_BYTES = 4096 };
 

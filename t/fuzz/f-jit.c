@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sym/jitdump.h"
-#include "sym/perfmap.h"
 #include "unwind/unwind.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

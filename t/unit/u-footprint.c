@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "model/footprint.h"
-#include "resident/buffers.h"
+#include "resident/hotspot.h"
 #include "traces.h"
 #include "unit.h"
 

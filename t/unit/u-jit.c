@@ -5,7 +5,6 @@
 #include "collect/engine/jitfiles.h"
 #include "collect/engine/runtimes.h"
 #include "sym/jitdump.h"
-#include "sym/perfmap.h"
 #include "unit.h"
 
 static bool parse(struct perfmap_code *c, const char *line)

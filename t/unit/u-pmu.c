@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pmu/event.h"
-#include "pmu/list.h"
 #include "pmu/probe.h"
 #include "pmu/uprobe.h"
 #include "unit.h"

@@ -19,7 +19,7 @@
 #include "agent/hotspot/scopes.h"
 #include "agent/hotspot/vm.h"
 #include "agent/ownthread.h"
-#include "agent/session/varint.h"
+#include "agent/session/pack.h"
 #include "agent/sources/sources.h"
 #include "agent/sources/vmevents.h"
 #include "base/mix.h"

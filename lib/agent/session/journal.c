@@ -11,7 +11,6 @@
 #include "agent/ownthread.h"
 #include "agent/ring.h"
 #include "agent/session/journal.h"
-#include "agent/session/lz.h"
 #include "agent/session/pack.h"
 #include "agent/sources/vmevents.h"
 #include "jvm/journal.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-/* lz.c - compresses chunks of a journal, referring back to previous ones (lz.h). */
-#include "agent/session/lz.h"
-#include "agent/session/varint.h"
+/* lz.c - compresses chunks of a journal, referring back to previous ones (pack.h). */
+#include "agent/session/pack.h"
 #include "agent/sys.h"
 
 enum { NIBBLE = 15 };

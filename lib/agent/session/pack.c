@@ -2,7 +2,6 @@
 /* pack.c - packs the records of rings into items of a journal (pack.h). */
 #include "agent/ring.h"
 #include "agent/session/pack.h"
-#include "agent/session/varint.h"
 #include "agent/sys.h"
 #include "base/mix.h"
 

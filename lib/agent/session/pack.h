@@ -68,4 +68,51 @@ static inline size_t pack_most(size_t len)
 /* Write the items of a record, 8-aligned, without its header but with room for it. Returns the end. */
 uint8_t *pack_record(struct pack *p, const void *rec, uint32_t len, uint32_t type, uint8_t *out);
 
+/* ---- integers, as base/span.h reads them ---- */
+
+/* Write v as LEB128, at most 10 bytes; return the end. */
+static inline void *varint_put(void *to, uint64_t v)
+{
+	uint8_t *d = to;
+
+	for (; v > 0x7f; v >>= 7)
+		*d++ = (uint8_t)(v | 0x80);
+	*d++ = (uint8_t)v;
+	return d;
+}
+
+/* Write a difference in zigzag encoding, which is short for small ones of either sign; return the end. */
+static inline void *varint_put_signed(void *to, uint64_t difference)
+{
+	return varint_put(to, difference << 1 ^ (uint64_t)((int64_t)difference >> 63));
+}
+
+/*
+ * lz.c: compresses the chunks of a journal, each with the bytes of those before it in mind (jvm/journal.h
+ * has the format). It is fast rather than small: what repeats in a journal is mostly within what it looks
+ * back at.
+ */
+
+enum {
+	LZ_PIECE = 64 << 10, LZ_BITS = 15,
+	LZ_WINDOW = 2 * JOURNAL_LZ_BACK + LZ_PIECE,
+};
+
+struct lz {
+	uint8_t *window;			/* LZ_WINDOW bytes of the caller's; zeroed */
+	uint32_t len;				/* bytes in it */
+	uint32_t heads[1 << LZ_BITS];		/* one more than where such bytes were last; 0: nowhere */
+};
+
+/* Return the most bytes that len bytes may become. */
+static inline size_t lz_most(size_t len)
+{
+	return len + len / 128 + (len / LZ_PIECE + 1) * 16;
+}
+
+/* Empty the window. */
+void lz_forget(struct lz *z);
+/* Returns the bytes that were written to out. */
+size_t lz_pack(struct lz *z, const void *data, size_t len, uint8_t *out);
+
 #endif

@@ -12,7 +12,6 @@
 #include "collect/control/rates.h"
 #include "collect/engine/recording.h"
 #include "collect/files/labels.h"
-#include "pmu/hitcost.h"
 #include "pmu/probe.h"
 
 enum {

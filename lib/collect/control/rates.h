@@ -24,7 +24,7 @@
 struct collect;
 
 /*
- * Samples of clocks may take a fifth of a program's time (pmu/hitcost.h), and no more than the kernel lets
+ * Samples of clocks may take a fifth of a program's time (pmu/probe.h), and no more than the kernel lets
  * through. Finds in conf->hit_ns what one takes, where rates are so high that it matters; returns the
  * shortest period that each clock may have, 0: any.
  */

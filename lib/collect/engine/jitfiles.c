@@ -14,7 +14,6 @@
 #include "base/mem.h"
 #include "collect/engine/jitfiles.h"
 #include "sym/jitdump.h"
-#include "sym/perfmap.h"
 
 #define MAX_FILE_BYTES (256ull << 20)
 

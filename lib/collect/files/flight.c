@@ -18,7 +18,7 @@
 #include "base/place.h"
 #include "collect/engine/recording.h"
 #include "collect/files/flight.h"
-#include "collect/files/keep.h"
+#include "collect/files/segments.h"
 #include "trace/splice.h"
 
 enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* keep.c - removes old files of a recording from a folder (keep.h). */
+/* keep.c - removes old files of a recording from a folder (segments.h). */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "collect/files/keep.h"
+#include "collect/files/segments.h"
 
 enum { NAME_BYTES = 256 };		/* longer names are nobody's */
 

@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/place.h"
 #include "collect/engine/recording.h"
-#include "collect/files/keep.h"
 #include "collect/files/segments.h"
 #include "trace/splice.h"
 
