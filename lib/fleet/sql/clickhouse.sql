@@ -33,13 +33,8 @@ FROM nodes
 GROUP BY t, service, version, process, thread, labels, source, metric, unit, path, parent, func, pfunc, depth, rl,
  prl;
 
-CREATE TABLE IF NOT EXISTS days (
- t UInt32, service LowCardinality(String), version LowCardinality(String),
- process LowCardinality(String), thread LowCardinality(String), labels LowCardinality(String),
- source LowCardinality(String), metric LowCardinality(String), unit LowCardinality(String),
- path Int64, parent Int64, func Int64, pfunc Int64, depth UInt32, rl UInt32, prl UInt32,
- n Int64, base Int64, cum Int64
-) ENGINE = SummingMergeTree((n, base, cum)) PARTITION BY intDiv(t, 2419200)
+CREATE TABLE IF NOT EXISTS days AS hours
+ ENGINE = SummingMergeTree((n, base, cum)) PARTITION BY intDiv(t, 2419200)
  ORDER BY (service, metric, path, version, t, process, thread, labels, source, unit, parent, func, pfunc, depth,
   rl, prl);
 
