@@ -348,10 +348,7 @@ static void arc_report_json_head(struct arc *a)
 	const struct names *x = &a->names;
 	struct json *j = &a->sheet.json;
 
-	report_json_begin(j, "arc");
-	json_object(j, "source");
-	json_str(j, "command", names_label(x, "command"));
-	json_str(j, "host", names_label(x, "host"));
+	report_json_source(j, "arc", x);
 	json_str(j, "engine", names_label(x, "itrace.engine"));
 	json_total(a, "instructions", "itrace.instructions");
 	json_total(a, "branches", "itrace.branches");

@@ -454,10 +454,7 @@ void completed_head(const struct completed *c, struct buf *b)
 
 void completed_json(const struct completed *c, struct json *j)
 {
-	report_json_begin(j, c->opts.report->name);
-	json_object(j, "source");
-	json_str(j, "command", names_label(&c->names, "command"));
-	json_str(j, "host", names_label(&c->names, "host"));
+	report_json_source(j, c->opts.report->name, &c->names);
 	report_json_lost_of(&c->names, j);
 	gen_select_json_filter(&c->select, j);
 	json_u64(j, "events", c->timeline.nr_calls);

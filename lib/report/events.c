@@ -164,10 +164,7 @@ void event_report_json(const struct events *v, struct json *j, const char *repor
 {
 	uint64_t nr;
 
-	report_json_begin(j, report);
-	json_object(j, "source");
-	json_str(j, "command", names_label(&v->names, "command"));
-	json_str(j, "host", names_label(&v->names, "host"));
+	report_json_source(j, report, &v->names);
 	json_str(j, "recorded", names_label(&v->names, "jvm_events"));
 	json_u64(j, "elapsed_ns", v->end_ns - v->start_ns);
 	json_covered(v, j);

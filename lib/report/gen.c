@@ -376,10 +376,7 @@ static int gen_prepare(struct gen *g, struct trace_reader *t, struct err *e)
 
 static void gen_json_head(struct gen *g, struct json *j)
 {
-	report_json_begin(j, "gen");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&g->names, "command"));
-	json_str(j, "host", names_label(&g->names, "host"));
+	report_json_source(j, "gen", &g->names);
 	report_json_lost_of(&g->names, j);
 	gen_select_json_filter(&g->select, j);
 	if (g->columns.nr_metrics)

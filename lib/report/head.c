@@ -1077,6 +1077,14 @@ void report_json_begin(struct json *j, const char *report)
 	json_end(j);
 }
 
+void report_json_source(struct json *j, const char *report, const struct names *x)
+{
+	report_json_begin(j, report);
+	json_object(j, "source");
+	json_str(j, "command", names_label(x, "command"));
+	json_str(j, "host", names_label(x, "host"));
+}
+
 void report_json_hidden(struct json *j, uint64_t nr_hidden)
 {
 	json_bool(j, "truncated", nr_hidden);

@@ -139,10 +139,7 @@ static void holders_report_print_head(const struct shown *s, FILE *out)
 
 static void holders_report_put_head(const struct shown *s, struct json *j)
 {
-	report_json_begin(j, "locks");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&s->h.names, "command"));
-	json_str(j, "host", names_label(&s->h.names, "host"));
+	report_json_source(j, "locks", &s->h.names);
 	report_json_lost_of(&s->h.names, j);
 	report_json_filter(s->o->select.filter, s->h.nr_left_out, j);
 	json_u64(j, "waits", s->h.nr_waits);

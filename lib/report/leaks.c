@@ -263,10 +263,7 @@ static void leaks_report_json_head(const struct shown *s, struct json *j)
 {
 	const struct leaks *m = &s->m;
 
-	report_json_begin(j, "leaks");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&m->names, "command"));
-	json_str(j, "host", names_label(&m->names, "host"));
+	report_json_source(j, "leaks", &m->names);
 	report_json_lost_of(&m->names, j);
 	report_json_filter(s->o->select.filter, m->nr_left_out, j);
 	json_u64(j, "unpaired", m->nr_unpaired);

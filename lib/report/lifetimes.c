@@ -147,10 +147,7 @@ static void lifetimes_report_put_head(const struct shown *s, struct json *j)
 {
 	size_t i;
 
-	report_json_begin(j, "lifetimes");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&s->m.names, "command"));
-	json_str(j, "host", names_label(&s->m.names, "host"));
+	report_json_source(j, "lifetimes", &s->m.names);
 	report_json_lost_of(&s->m.names, j);
 	report_json_filter(s->o->select.filter, s->m.nr_left_out, j);
 	json_u64(j, "died", s->m.died);

@@ -382,10 +382,7 @@ static void locks_report_print_text(const struct rows *r, FILE *out)
 
 static void locks_report_put_head(const struct rows *r, struct json *j)
 {
-	report_json_begin(j, "locks");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&r->m.names, "command"));
-	json_str(j, "host", names_label(&r->m.names, "host"));
+	report_json_source(j, "locks", &r->m.names);
 	report_json_lost_of(&r->m.names, j);
 	report_json_filter(r->o->select.filter, r->m.nr_left_out, j);
 	json_u64(j, "waits", r->n);

@@ -177,6 +177,8 @@ extern const struct report *const reports[];	/* ends with NULL */
 
 /* Begins the object that a report is: which version made it, and what report it is. */
 void report_json_begin(struct json *j, const char *report);
+/* Do the same, and open "source" with the command and the host of the recording. */
+void report_json_source(struct json *j, const char *report, const struct names *x);
 /* Write into the open object how many rows --limit left out; or print a line about them, if there are any. */
 void report_json_hidden(struct json *j, uint64_t nr_hidden);
 void report_print_hidden(uint64_t nr_hidden, FILE *out);

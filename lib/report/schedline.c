@@ -43,10 +43,7 @@ void sched_head_text(const struct sched_model *m, const struct sched_kept *k, si
 void sched_head_json(const struct sched_model *m, const struct sched_kept *k, struct json *j,
 		     const char *report)
 {
-	report_json_begin(j, report);
-	json_object(j, "source");
-	json_str(j, "command", names_label(&m->names, "command"));
-	json_str(j, "host", names_label(&m->names, "host"));
+	report_json_source(j, report, &m->names);
 	json_str(j, "scope", m->system ? "system" : "threads");
 	json_bool(j, "states", m->states);
 	json_bool(j, "interrupts", m->irq);

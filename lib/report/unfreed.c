@@ -181,10 +181,7 @@ static void unfreed_print_json(const struct shown *s, struct sheet *sheet)
 	struct json *j = &sheet->json;
 	uint64_t nr_hidden;
 
-	report_json_begin(j, "leaks");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&u->names, "command"));
-	json_str(j, "host", names_label(&u->names, "host"));
+	report_json_source(j, "leaks", &u->names);
 	report_json_lost_of(&u->names, j);
 	report_json_filter(s->o->select.filter, u->nr_left_out, j);
 	json_u64(j, "interval", u->interval);

@@ -391,10 +391,7 @@ static void wakers_print_head(const struct shown *s, FILE *out)
 
 static void wakers_json_head(const struct shown *s, struct json *j)
 {
-	report_json_begin(j, "wakers");
-	json_object(j, "source");
-	json_str(j, "command", names_label(&s->m.names, "command"));
-	json_str(j, "host", names_label(&s->m.names, "host"));
+	report_json_source(j, "wakers", &s->m.names);
 	report_json_lost_of(&s->m.names, j);
 	report_json_filter(s->o->select.filter, s->m.nr_left_out, j);
 	json_u64(j, "threads", s->m.nr_threads);
