@@ -40,13 +40,9 @@ static void mount(jvmtiEnv *ti, JNIEnv *env, jthread vthread)
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
 	jthread vthread;
-	va_list ap;
 	JNIEnv *env;
 
-	va_start(ap, ti);
-	env = va_arg(ap, JNIEnv *);
-	vthread = va_arg(ap, jthread);
-	va_end(ap);
+	MOUNTS_ARGUMENTS(ti, env, vthread);
 	if (!probe_begin())
 		return;
 	mount(ti, env, vthread);

@@ -421,12 +421,8 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	struct lock_wait w;
 	jthread vthread;
 	JNIEnv *env;
-	va_list ap;
 
-	va_start(ap, jvmti);
-	env = va_arg(ap, JNIEnv *);
-	vthread = va_arg(ap, jthread);
-	va_end(ap);
+	MOUNTS_ARGUMENTS(jvmti, env, vthread);
 	if (!sample_begin())
 		return;
 	if (park_describe(env, vthread, true, &w)) {
@@ -444,13 +440,9 @@ static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 	struct lock_wait w;
 	jthread vthread;
 	JNIEnv *env;
-	va_list ap;
 	uint64_t id;
 
-	va_start(ap, jvmti);
-	env = va_arg(ap, JNIEnv *);
-	vthread = va_arg(ap, jthread);
-	va_end(ap);
+	MOUNTS_ARGUMENTS(jvmti, env, vthread);
 	if (!sample_begin())
 		return;
 	id = id_of(env, vthread);

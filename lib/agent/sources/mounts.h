@@ -9,6 +9,7 @@
 #define AGENT_MOUNTS_H
 
 #include <jvmti.h>
+#include <stdarg.h>
 #include <stdbool.h>
 
 /* for headers older than JDK 21 */
@@ -28,5 +29,15 @@ bool mounts_find(jvmtiEnv *ti, jvmtiCapabilities *want, struct mounts *m);
 bool mounts_enable(jvmtiEnv *ti, const struct mounts *m, jvmtiExtensionEvent on_mount,
 		   jvmtiExtensionEvent on_unmount);
 void mounts_disable(jvmtiEnv *ti, const struct mounts *m);
+
+/* Take the thread, and its JNIEnv, from the arguments of such an event, behind ti; in its callback. */
+#define MOUNTS_ARGUMENTS(ti, env, thread)               \
+	do {                                            \
+		va_list mounts_ap;                      \
+		va_start(mounts_ap, ti);                \
+		(env) = va_arg(mounts_ap, JNIEnv *);    \
+		(thread) = va_arg(mounts_ap, jthread);  \
+		va_end(mounts_ap);                      \
+	} while (0)
 
 #endif

@@ -335,12 +335,8 @@ static void JNICALL virtual_on_mount(jvmtiEnv *jvmti, ...)
 	jthread thread;
 	uint64_t was;
 	JNIEnv *env;
-	va_list ap;
 
-	va_start(ap, jvmti);
-	env = va_arg(ap, JNIEnv *);
-	thread = va_arg(ap, jthread);
-	va_end(ap);
+	MOUNTS_ARGUMENTS(jvmti, env, thread);
 	if (!begin_event())
 		return;
 	r.time_ns = sys_now();
@@ -363,12 +359,8 @@ static void JNICALL virtual_on_unmount(jvmtiEnv *jvmti, ...)
 	uint64_t now, was;
 	jthread thread;
 	JNIEnv *env;
-	va_list ap;
 
-	va_start(ap, jvmti);
-	env = va_arg(ap, JNIEnv *);
-	thread = va_arg(ap, jthread);
-	va_end(ap);
+	MOUNTS_ARGUMENTS(jvmti, env, thread);
 	if (!begin_event())
 		return;
 	now = sys_now();
