@@ -33,33 +33,17 @@ be_deputy(struct jvm_ctl *area, pid_t parent, int keep_fd,
 	_exit(0);
 }
 
-static struct jvm *new_jvm(struct jvm_server *s, int pid, struct err *e)
-{
-	struct jvm *j = xcalloc(1, sizeof(*j));
-
-	j->s = s;
-	j->sock = j->log_fd = j->vmlog.fd = j->next_vmlog.fd = -1;
-	j->pid = j->own_pid = j->tid = pid;
-	j->state = RUNNING;
-	j->came_ns = clock_mono_ns();
-	nstid_init(&j->tids, pid, pid);
-	if (jvm_make_rings(j, -1, 0))
-		return j;
-	err_errno(e, "memory for the samples of a JVM");
-	nstid_release(&j->tids);
-	free(j);
-	return NULL;
-}
-
 struct jvm *jvm_deputy(struct jvm_server *s, int pid, int keep_fd,
 		       void (*run)(void *ctx, struct jvm_ctl *area, int keep_fd), void *ctx, struct err *e)
 {
 	struct epoll_event ev = { .events = EPOLLIN };
-	struct jvm *j = new_jvm(s, pid, e);
+	struct jvm *j = jvm_without_agent(s, pid, -1);
 	pid_t parent = getpid();
 
-	if (!j)
+	if (!j) {
+		err_errno(e, "memory for the samples of a JVM");
 		return NULL;
+	}
 	j->deputy = fork();
 	if (!j->deputy)
 		be_deputy(j->ctl, parent, keep_fd, run, ctx);

@@ -9,11 +9,10 @@
 #include "jvm/replay.h"
 #include "jvm/server_priv.h"
 
-/* Its shared area exists but stays empty: messages to the agent are discarded. */
-struct jvm *jvm_replay_begin(struct jvm_server *s, int pid)
+struct jvm *jvm_without_agent(struct jvm_server *s, int pid, int fd)
 {
 	struct jvm *j = xcalloc(1, sizeof(*j));
-	int fd = jvm_memfd("arcprof-replay", s->area_bytes, false);
+	int code;
 
 	j->s = s;
 	j->sock = j->log_fd = j->vmlog.fd = j->next_vmlog.fd = -1;
@@ -21,13 +20,25 @@ struct jvm *jvm_replay_begin(struct jvm_server *s, int pid)
 	j->state = RUNNING;
 	j->came_ns = clock_mono_ns();
 	nstid_init(&j->tids, pid, pid);
-	if (fd < 0 || !jvm_make_rings(j, fd, 0)) {
-		if (fd >= 0)
-			close(fd);
-		free(j);
+	if (jvm_make_rings(j, fd, 0))
+		return j;
+	code = errno;
+	nstid_release(&j->tids);
+	free(j);
+	errno = code;
+	return NULL;
+}
+
+/* Its shared area exists but stays empty: messages to the agent are discarded. */
+struct jvm *jvm_replay_begin(struct jvm_server *s, int pid)
+{
+	int fd = jvm_memfd("arcprof-replay", s->area_bytes, false);
+	struct jvm *j = fd < 0 ? NULL : jvm_without_agent(s, pid, fd);
+
+	if (fd >= 0)
+		close(fd);
+	if (!j)
 		return NULL;
-	}
-	close(fd);
 	j->next = s->jvms;
 	s->jvms = j;
 	s->nr_jvms++;

@@ -80,6 +80,8 @@ void jvm_drain_vmlog(struct jvm *j, bool all);
 int jvm_memfd(const char *name, size_t size, bool seal);
 /* Map the shared area in it, and set what the recorder asks for. fd -1: in memory that a fork shares. */
 bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags);
+/* Make a JVM that no agent has connected of (replay.c), with rings in fd. NULL with errno set: no memory. */
+struct jvm *jvm_without_agent(struct jvm_server *s, int pid, int fd);
 
 /* Free a JVM that is in no list of the server's. */
 void jvm_free(struct jvm *j);

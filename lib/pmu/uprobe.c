@@ -79,36 +79,34 @@ static void take_away(const struct uprobes *u, const char *group, const char *na
 	write_line(u->list, line);
 }
 
+static DIR *open_events(const struct uprobes *u, const char *name)
+{
+	int fd = openat(u->events, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
+}
+
 static void take_away_group(const struct uprobes *u, const char *group)
 {
-	int fd = openat(u->events, group, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = open_events(u, group);
 	struct dirent *d;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((d = readdir(dir)))
+	while (dir && (d = readdir(dir)))
 		if (d->d_name[0] == 'p')
 			take_away(u, group, d->d_name);
-	closedir(dir);
+	io_close_folder(dir);
 }
 
 /* Take away tracepoints of processes that were killed, or that had our number. */
 static void take_away_old(const struct uprobes *u)
 {
-	int fd = openat(u->events, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = open_events(u, ".");
 	struct dirent *d;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		return;
-	}
-	while ((d = readdir(dir))) {
+	while (dir && (d = readdir(dir))) {
 		int pid;
 
 		if (!uprobe_begins_with(d->d_name, GROUP))
@@ -117,7 +115,7 @@ static void take_away_old(const struct uprobes *u)
 		if (pid == getpid() || (pid > 0 && kill(pid, 0) && errno == ESRCH))
 			take_away_group(u, d->d_name);
 	}
-	closedir(dir);
+	io_close_folder(dir);
 }
 
 static int denied(int code, struct err *e)
