@@ -221,3 +221,16 @@ struct import_text jsonin_text(struct import_text t, struct buf *b)
 	}
 	return (struct import_text){ b->data ? b->data : "", b->len };
 }
+
+bool jsonin_has(struct jsonin *j, const char *name, const char *other)
+{
+	struct import_text key;
+
+	jsonin_open(j, '{');
+	while (jsonin_member(j, &key)) {
+		if (jsonin_is(key, name) || (other && jsonin_is(key, other)))
+			return true;
+		jsonin_skip(j);
+	}
+	return false;
+}

@@ -36,6 +36,8 @@ void jsonin_open(struct jsonin *j, char kind);
 bool jsonin_element(struct jsonin *j);
 /* Do the same with an object; *key is as written, without quotes. */
 bool jsonin_member(struct jsonin *j, struct import_text *key);
+/* Return whether the object that comes next has a member of one of these names; other may be NULL. */
+bool jsonin_has(struct jsonin *j, const char *name, const char *other);
 /* Skip a value, nested at most 64 deep; return a cursor over its bytes, to come back to it. */
 struct jsonin jsonin_skip(struct jsonin *j);
 /* Read a string as it is written, between its quotes. */

@@ -288,28 +288,22 @@ static int condu_print(struct trace_reader *t, const struct report_opts *o, FILE
 	return calllist_print(t, o, true, out, e);
 }
 
+#define CALL_LIST                                                             \
+	.formats = FORMATS_TABLE, .check = completed_check,                   \
+	.filters = FILTERS_OF_CALLS, .has_functions = true,                   \
+	.needs = "a call trace",                                              \
+	.follows = FOLLOWS_OF_CALLS, .reasons = calls_have_no_cpu
+
 const struct report report_flow = {
 	.name = "flow",
 	.help = "list single calls in the order in which they ended: start, stop, elapsed, base",
-	.formats = FORMATS_TABLE,
-	.check = completed_check,
-	.filters = FILTERS_OF_CALLS,
-	.has_functions = true,
-	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS,
-	.reasons = calls_have_no_cpu,
+	CALL_LIST,
 	.print_trace = flow_print,
 };
 
 const struct report report_condu = {
 	.name = "condu",
 	.help = "list calls like --flow, with repeated calls in one line",
-	.formats = FORMATS_TABLE,
-	.check = completed_check,
-	.filters = FILTERS_OF_CALLS,
-	.has_functions = true,
-	.needs = "a call trace",
-	.follows = FOLLOWS_OF_CALLS,
-	.reasons = calls_have_no_cpu,
+	CALL_LIST,
 	.print_trace = condu_print,
 };

@@ -238,6 +238,16 @@ static struct cell name_cell(const struct events *v, uint32_t string)
 	return *s ? cell_text(s) : cell_absent;
 }
 
+static struct cell time_cell(const struct sums *s, uint64_t time_ns)
+{
+	return cell_u64(time_ns - MIN(time_ns, s->v.trace_start_ns));
+}
+
+/* cells of a sum: when it was first and last, its kind, and what it is of */
+#define WHEN_AND_WHAT(s, x) \
+	time_cell(s, (x)->first_ns), time_cell(s, (x)->last_ns), \
+	cell_text(event_kinds[(x)->part.kind].name), name_cell(&(s)->v, (x)->part.what)
+
 /* columns for what has a duration */
 static const struct sheet_column lasting[] = {
 	{ "n", "n", 7 },
@@ -295,7 +305,6 @@ static const struct sheet_column labelled[] = { MARKED(-20), { "label", "Label",
 
 static void marked_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
 {
-	uint64_t start = s->v.trace_start_ns;
 	bool has = x->max_ns != EVENT_UNKNOWN;
 
 	sheet_row(sheet, NULL, (const struct cell[]){
@@ -306,10 +315,7 @@ static void marked_row(const struct sums *s, const struct sum *x, struct sheet *
 		known(x->p95_ns),
 		known(x->p99_ns),
 		known(x->max_ns),
-		cell_u64(x->first_ns - MIN(x->first_ns, start)),
-		cell_u64(x->last_ns - MIN(x->last_ns, start)),
-		cell_text(event_kinds[x->part.kind].name),
-		name_cell(&s->v, x->part.what),
+		WHEN_AND_WHAT(s, x),
 		name_cell(&s->v, x->part.label),
 	});
 }
@@ -327,15 +333,10 @@ static const struct sheet_column happening[] = {
 
 static void happening_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
 {
-	uint64_t start = s->v.trace_start_ns;
-
 	sheet_row(sheet, NULL, (const struct cell[]){
 		cell_u64(x->nr),
 		cell_real(100.0 * x->nr / s->nr_of_kind[x->part.kind]),
-		cell_u64(x->first_ns - MIN(x->first_ns, start)),
-		cell_u64(x->last_ns - MIN(x->last_ns, start)),
-		cell_text(event_kinds[x->part.kind].name),
-		name_cell(&s->v, x->part.what),
+		WHEN_AND_WHAT(s, x),
 		name_cell(&s->v, x->part.cause),
 	});
 }
@@ -358,7 +359,6 @@ static const struct sheet_column compiling[] = {
 
 static void compiling_row(const struct sums *s, const struct sum *x, struct sheet *sheet)
 {
-	uint64_t start = s->v.trace_start_ns;
 	bool has = x->nr_known;
 
 	sheet_row(sheet, NULL, (const struct cell[]){
@@ -369,10 +369,7 @@ static void compiling_row(const struct sums *s, const struct sum *x, struct shee
 		known(x->p50_ns),
 		known(x->p99_ns),
 		known(x->max_ns),
-		cell_u64(x->first_ns - MIN(x->first_ns, start)),
-		cell_u64(x->last_ns - MIN(x->last_ns, start)),
-		cell_text(event_kinds[x->part.kind].name),
-		name_cell(&s->v, x->part.what),
+		WHEN_AND_WHAT(s, x),
 		name_cell(&s->v, x->part.cause),
 	});
 }

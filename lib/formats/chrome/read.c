@@ -794,27 +794,12 @@ static int chrome_read(struct import *im, const char *data, size_t len, struct e
 static bool chrome_is(const char *data, size_t len)
 {
 	struct jsonin j = jsonin_init(data, len);
-	struct import_text key;
 
 	if (jsonin_peek(&j) == '[') {
 		jsonin_open(&j, '[');
-		if (!jsonin_element(&j) || jsonin_peek(&j) != '{')
-			return false;
-		jsonin_open(&j, '{');
-		while (jsonin_member(&j, &key)) {
-			if (jsonin_is(key, "ph"))
-				return true;
-			jsonin_skip(&j);
-		}
-		return false;
+		return jsonin_element(&j) && jsonin_peek(&j) == '{' && jsonin_has(&j, "ph", NULL);
 	}
-	jsonin_open(&j, '{');
-	while (jsonin_member(&j, &key)) {
-		if (jsonin_is(key, "traceEvents"))
-			return true;
-		jsonin_skip(&j);
-	}
-	return false;
+	return jsonin_has(&j, "traceEvents", NULL);
 }
 
 const struct import_format import_chrome = {

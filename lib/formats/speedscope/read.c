@@ -427,19 +427,9 @@ static int speedscope_read(struct import *im, const char *data, size_t len, stru
 static bool speedscope_is(const char *data, size_t len)
 {
 	struct jsonin j = jsonin_init(data, len);
-	struct import_text key;
 
-	jsonin_open(&j, '{');
-	if (j.bad)
-		return false;
-	if (memmem(data, len, "speedscope.app/file-format-schema", 33))
-		return true;
-	while (jsonin_member(&j, &key)) {
-		if (jsonin_is(key, "profiles") || jsonin_is(key, "shared"))
-			return true;
-		jsonin_skip(&j);
-	}
-	return false;
+	return jsonin_peek(&j) == '{' && (memmem(data, len, "speedscope.app/file-format-schema", 33) ||
+					  jsonin_has(&j, "profiles", "shared"));
 }
 
 const struct import_format import_speedscope = {
