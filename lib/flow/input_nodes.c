@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -15,7 +16,8 @@ enum { NOT_MADE = 0, BEING_MADE = UINT32_MAX };
 
 struct row {
 	size_t line_nr;
-	uint32_t path, parent;		/* in paths; 0: none */
+	const char *path, *parent;	/* in the text */
+	uint32_t path_len, parent_len;	/* 0: none */
 	uint32_t consumer;
 	uint32_t node;			/* or NOT_MADE, BEING_MADE */
 	uint64_t n;
@@ -26,20 +28,58 @@ struct nodes {
 	struct row *rows;
 	uint64_t *base;			/* [row][metric] */
 	size_t nr_rows, alloc_rows, alloc_base;
-	struct strtab paths;
-	struct map row_of;		/* path -> row */
+	struct map row_of;		/* hash of a path, or the next that is free -> row */
+	struct map named_of;		/* hash of what a line says behind its numbers -> index in named */
+	struct nodes_named {
+		const char *text;
+		size_t len;
+		uint32_t consumer;
+	} *named;
+	size_t nr_named, alloc_named;
 	uint32_t *stack;		/* rows from the one that is wanted up to one whose parent exists */
 	size_t nr_stack, alloc_stack;
+	uint32_t above;			/* the row of that parent; MAP_NONE: a root has none */
 };
 
-static uint32_t path_field(struct nodes *d, const char **p, const char *end)
+static const char *path_field(const char **p, const char *end, uint32_t *len)
 {
-	size_t len;
-	const char *s = tree_field(p, end, &len);
+	size_t n;
+	const char *s = tree_field(p, end, &n);
 
-	if (!len || (len == 1 && *s == '0'))
+	*len = n == 1 && *s == '0' ? 0 : MIN(n, (size_t)UINT32_MAX);
+	return s;
+}
+
+/* Return the row of that path, or MAP_NONE; *key is where it is, or belongs. */
+static uint32_t find_row(const struct nodes *d, const char *path, uint32_t len, uint64_t *key)
+{
+	uint32_t at;
+
+	for (*key = hash_bytes(path, len);; ++*key) {
+		at = map_get(&d->row_of, *key);
+		if (at == MAP_NONE ||
+		    (d->rows[at].path_len == len && !memcmp(d->rows[at].path, path, len)))
+			return at;
+	}
+}
+
+/* Parse the rest of a line as tree_consumer() does: once, however many nodes a function has. */
+static int find_consumer(struct nodes *d, const char *p, const char *end, uint32_t *id, struct err *e)
+{
+	size_t len = end - p;
+	uint32_t *at = map_put(&d->named_of, hash_bytes(p, len));
+	int r;
+
+	if (*at != MAP_NONE && d->named[*at].len == len && !memcmp(d->named[*at].text, p, len)) {
+		*id = d->named[*at].consumer;
 		return 0;
-	return strtab_add(&d->paths, s, len);
+	}
+	r = tree_consumer(d->x, p, end, id, e);
+	if (!r) {
+		*at = d->nr_named;
+		*VEC_ADD(d->named, d->nr_named, d->alloc_named) = (struct nodes_named){ p, len, *id };
+	}
+	return r;
 }
 
 static uint64_t *row_base(struct nodes *d, size_t row)
@@ -53,9 +93,10 @@ static int add_to(struct nodes *d, uint32_t to, const struct row *r, struct err 
 	struct row *known = &d->rows[to];
 	unsigned int i;
 
-	if (known->parent != r->parent || known->consumer != r->consumer)
-		return text_bad(&d->x->t, e, "path '%.40s' has another parent or name than in line %zu",
-				strtab_get(&d->paths, r->path), known->line_nr);
+	if (known->parent_len != r->parent_len || memcmp(known->parent, r->parent, r->parent_len) != 0 ||
+	    known->consumer != r->consumer)
+		return text_bad(&d->x->t, e, "path '%.*s' has another parent or name than in line %zu",
+				MIN((int)r->path_len, 40), r->path, known->line_nr);
 	known->n += r->n;
 	for (i = 0; i < d->x->m->flow.nr_metrics; i++)
 		row_base(d, to)[i] += row_base(d, d->nr_rows)[i];
@@ -68,6 +109,7 @@ static int read_row(struct nodes *d, const char *line, size_t len, struct err *e
 	unsigned int nr_metrics = d->x->m->flow.nr_metrics;
 	struct row row = { .line_nr = d->x->t.line_nr };
 	uint32_t known;
+	uint64_t key;
 	int r;
 
 	VEC_GROW(d->rows, d->nr_rows, d->alloc_rows);
@@ -75,17 +117,17 @@ static int read_row(struct nodes *d, const char *line, size_t len, struct err *e
 		d->alloc_base = d->alloc_rows;
 		d->base = xrealloc(d->base, d->alloc_base * nr_metrics * sizeof(*d->base));
 	}
-	row.path = path_field(d, &p, end);
-	row.parent = path_field(d, &p, end);
-	if (!row.path || !tree_numbers(d->x, &p, end, &row.n, row_base(d, d->nr_rows)) || !p)
+	row.path = path_field(&p, end, &row.path_len);
+	row.parent = path_field(&p, end, &row.parent_len);
+	if (!row.path_len || !tree_numbers(d->x, &p, end, &row.n, row_base(d, d->nr_rows)) || !p)
 		return text_bad(&d->x->t, e, "want path, parent, n, %u number%s and a name, with tabs between",
 				nr_metrics, plural(nr_metrics));
-	if ((r = tree_consumer(d->x, p, end, &row.consumer, e)))
+	if ((r = find_consumer(d, p, end, &row.consumer, e)))
 		return r;
-	known = map_get(&d->row_of, row.path);
+	known = find_row(d, row.path, row.path_len, &key);
 	if (known != MAP_NONE)
 		return add_to(d, known, &row, e);
-	*map_put(&d->row_of, row.path) = d->nr_rows;
+	*map_put(&d->row_of, key) = d->nr_rows;
 	d->rows[d->nr_rows++] = row;
 	return 0;
 }
@@ -93,21 +135,24 @@ static int read_row(struct nodes *d, const char *line, size_t len, struct err *e
 static int bad_row(struct nodes *d, const struct row *row, const char *what, struct err *e)
 {
 	d->x->t.line_nr = row->line_nr;
-	return text_bad(&d->x->t, e, "the parent '%.40s' %s", strtab_get(&d->paths, row->parent), what);
+	return text_bad(&d->x->t, e, "the parent '%.*s' %s", MIN((int)row->parent_len, 40), row->parent,
+			what);
 }
 
 /* Fills the stack with the row and those above it that have no node yet. */
 static int climb(struct nodes *d, uint32_t at, struct err *e)
 {
 	struct row *row = &d->rows[at];
+	uint64_t key;
 	uint32_t up;
 
 	for (d->nr_stack = 0;; row = &d->rows[at = up]) {
 		row->node = BEING_MADE;
 		*VEC_ADD(d->stack, d->nr_stack, d->alloc_stack) = at;
-		if (!row->parent)
+		d->above = MAP_NONE;
+		if (!row->parent_len)
 			return 0;
-		up = map_get(&d->row_of, row->parent);
+		up = d->above = find_row(d, row->parent, row->parent_len, &key);
 		if (up == MAP_NONE)
 			return bad_row(d, row, "has no row", e);
 		if (d->rows[up].node == BEING_MADE)
@@ -120,18 +165,19 @@ static int climb(struct nodes *d, uint32_t at, struct err *e)
 static int make_node(struct nodes *d, uint32_t at, struct err *e)
 {
 	struct flow *f = &d->x->m->flow;
+	uint32_t node;
 	int r;
 
 	if (d->rows[at].node != NOT_MADE)
 		return 0;
 	if ((r = climb(d, at, e)))
 		return r;
+	node = d->above == MAP_NONE ? FLOW_NONE : d->rows[d->above].node;
 	while (d->nr_stack) {
 		uint32_t i = d->stack[--d->nr_stack];
 		struct row *row = &d->rows[i];
-		uint32_t parent = row->parent ? d->rows[map_get(&d->row_of, row->parent)].node : FLOW_NONE;
 
-		row->node = flow_child(f, parent, row->consumer);
+		row->node = node = flow_child(f, node, row->consumer);
 		flow_add(f, row->node, row->n, row_base(d, i));
 	}
 	return 0;
@@ -144,14 +190,14 @@ int tree_nodes(struct tree_parser *x, struct err *e)
 	size_t len, i;
 	int r = 0;
 
-	strtab_init(&d.paths);
 	while (!r && (line = text_line(&x->t, &len)))
 		if (len && *line != '#')
 			r = read_row(&d, line, len, e);
 	for (i = 0; !r && i < d.nr_rows; i++)
 		r = make_node(&d, i, e);
-	strtab_release(&d.paths);
 	map_release(&d.row_of);
+	map_release(&d.named_of);
+	free(d.named);
 	free(d.rows);
 	free(d.base);
 	free(d.stack);
