@@ -9,7 +9,7 @@
 #include "fleet/answer.h"
 #include "fleet/id.h"
 
-enum { NAME_FIELDS = 5, ROW_FIELDS = 9, MAX_FIELDS = 9 };
+enum { NAME_FIELDS = 5, HEAD_FIELDS = 4, ROW_FIELDS = 7, MAX_FIELDS = 7 };
 
 struct field {
 	const char *s;
@@ -17,10 +17,16 @@ struct field {
 };
 
 struct reader {
-	struct strtab texts;		/* functions, and processes and threads that are known */
-	struct map name_of;		/* a function's text -> index in name_at[], which has its line */
+	struct strtab texts;		/* processes and threads that are known */
+	struct map name_of;		/* a function's number -> index in name_at[], which has its line */
 	const char **name_at;
 	size_t nr_name_at, alloc_name_at;
+	struct map head_of;		/* a head's number -> index in heads */
+	struct answer_head {
+		uint32_t process, thread;	/* their lines; 0: none */
+		struct field name, labels;	/* of the thread, or else of the process */
+	} *heads;
+	size_t nr_heads, alloc_heads;
 	struct map seen;		/* processes and threads that have a line */
 	struct buf key;
 	struct buf *tree;
@@ -48,6 +54,18 @@ static int bad_line(struct err *e, const char *what, size_t line)
 		       line);
 }
 
+/* Return a key for the text of a number: itself, as every engine writes one in the same way. */
+static uint64_t number_key(struct field f)
+{
+	bool minus = f.len && *f.s == '-';
+	uint64_t v = 0;
+	int i;
+
+	for (i = minus; i < f.len; i++)
+		v = v * 10 + (unsigned char)(f.s[i] - '0');
+	return minus ? -v : v;
+}
+
 static int read_names(struct reader *x, const char *p, struct err *e)
 {
 	struct field f[MAX_FIELDS];
@@ -58,7 +76,7 @@ static int read_names(struct reader *x, const char *p, struct err *e)
 
 		if (!split(&p, f, NAME_FIELDS))
 			return bad_line(e, "the function", line);
-		*map_put(&x->name_of, strtab_add(&x->texts, f[0].s, f[0].len)) = x->nr_name_at;
+		*map_put(&x->name_of, number_key(f[0])) = x->nr_name_at;
 		VEC_GROW(x->name_at, x->nr_name_at, x->alloc_name_at);
 		x->name_at[x->nr_name_at++] = at;
 	}
@@ -91,18 +109,39 @@ static uint32_t head(struct reader *x, uint32_t parent, struct field name, const
 	return id;
 }
 
-/* What the process or thread consumed itself: a further row of it. */
-static void put_own(struct reader *x, const struct field *f, uint32_t thread, uint32_t process)
+static int read_heads(struct reader *x, const char *p, struct err *e)
 {
-	bool is_thread = f[1].len;
-	struct field name = is_thread ? f[1] : f[0], labels = is_thread ? (struct field){ "", 0 } : f[2];
-	uint32_t parent = is_thread ? process : 0;
+	const struct field none = { "", 0 };
+	struct field f[MAX_FIELDS];
+	size_t line;
 
-	buf_fmt(x->tree, "h%u\t", thread);
+	for (line = 1; *p; line++) {
+		struct answer_head h = { 0 };
+
+		if (!split(&p, f, HEAD_FIELDS))
+			return bad_line(e, "the thread", line);
+		h.process = f[1].len ? head(x, 0, f[1], "process", f[3]) : 0;
+		h.thread = f[2].len ? head(x, h.process, f[2], "thread", none) : h.process;
+		h.name = f[2].len ? f[2] : f[1];
+		h.labels = f[2].len ? none : f[3];
+		*map_put(&x->head_of, number_key(f[0])) = x->nr_heads;
+		VEC_GROW(x->heads, x->nr_heads, x->alloc_heads);
+		x->heads[x->nr_heads++] = h;
+	}
+	return 0;
+}
+
+/* What the process or thread consumed itself: a further row of it. */
+static void put_own(struct reader *x, const struct field *f, const struct answer_head *h)
+{
+	bool is_thread = h->thread != h->process;
+	uint32_t parent = is_thread ? h->process : 0;
+
+	buf_fmt(x->tree, "h%u\t", h->thread);
 	buf_fmt(x->tree, parent ? "h%u\t" : "%u\t", parent);
-	put_fields(x->tree, f + 7, 2);
-	buf_fmt(x->tree, "%.*s\t%s\t\t%.*s\t0\n", name.len, name.s, is_thread ? "thread" : "process",
-		labels.len, labels.s);
+	put_fields(x->tree, f + 5, 2);
+	buf_fmt(x->tree, "%.*s\t%s\t\t%.*s\t0\n", h->name.len, h->name.s, is_thread ? "thread" : "process",
+		h->labels.len, h->labels.s);
 }
 
 static bool is(struct field f, const char *text)
@@ -110,29 +149,38 @@ static bool is(struct field f, const char *text)
 	return f.len == (int)strlen(text) && !memcmp(f.s, text, f.len);
 }
 
+/* What a context is called: by its thread, its path and its function. */
+static void put_context(struct buf *b, uint32_t thread, struct field path, struct field func)
+{
+	buf_fmt(b, "%u:", thread);
+	buf_add(b, path.s, path.len);
+	buf_putc(b, ':');
+	buf_add(b, func.s, func.len);
+	buf_putc(b, '\t');
+}
+
 static int answer_put_row(struct reader *x, const struct field *f, size_t line, struct err *e)
 {
-	const struct field none = { "", 0 };
-	uint32_t process = f[0].len ? head(x, 0, f[0], "process", f[2]) : 0;
-	uint32_t thread = f[1].len ? head(x, process, f[1], "thread", none) : process;
-	uint32_t name = map_get(&x->name_of, strtab_add(&x->texts, f[5].s, f[5].len));
+	uint32_t at = map_get(&x->head_of, number_key(f[0])), name = map_get(&x->name_of, number_key(f[3]));
+	const struct answer_head *h = at == MAP_NONE ? NULL : &x->heads[at];
 	struct field of[MAX_FIELDS];
-	const char *at;
+	const char *s;
 
-	if (name == MAP_NONE)
-		return err_set(e, EINVAL, "the server's answer: the function in line %zu has no name", line);
-	at = x->name_at[name];
-	split(&at, of, NAME_FIELDS);
-	if (thread && is(of[1], "mark") && is(of[2], FLEET_OWN)) {
-		put_own(x, f, thread, process);
+	if (!h || name == MAP_NONE)
+		return err_set(e, EINVAL, "the server's answer: the %s in line %zu has no name",
+			       h ? "function" : "thread", line);
+	s = x->name_at[name];
+	split(&s, of, NAME_FIELDS);
+	if (h->thread && is(of[1], "mark") && is(of[2], FLEET_OWN)) {
+		put_own(x, f, h);
 		return 0;
 	}
-	buf_fmt(x->tree, "%u:%.*s:%.*s\t", thread, f[3].len, f[3].s, f[5].len, f[5].s);
-	if (!is(f[4], "0"))
-		buf_fmt(x->tree, "%u:%.*s:%.*s\t", thread, f[4].len, f[4].s, f[6].len, f[6].s);
+	put_context(x->tree, h->thread, f[1], f[3]);
+	if (!is(f[2], "0"))
+		put_context(x->tree, h->thread, f[2], f[4]);
 	else
-		buf_fmt(x->tree, thread ? "h%u\t" : "%u\t", thread);
-	put_fields(x->tree, f + 7, 2);
+		buf_fmt(x->tree, h->thread ? "h%u\t" : "%u\t", h->thread);
+	put_fields(x->tree, f + 5, 2);
 	put_fields(x->tree, of + 2, 1);
 	put_fields(x->tree, of + 1, 1);
 	put_fields(x->tree, of + 3, 2);
@@ -140,21 +188,27 @@ static int answer_put_row(struct reader *x, const struct field *f, size_t line, 
 	return 0;
 }
 
-int answer_tree(const char *names, const char *rows, struct buf *tree, struct err *e)
+int answer_tree(const struct answer *a, struct buf *tree, struct err *e)
 {
 	struct reader x = { .tree = tree };
+	const char *rows = a->rows;
 	struct field f[MAX_FIELDS];
 	size_t line;
 	int r;
 
 	strtab_init(&x.texts);
-	r = read_names(&x, names, e);
+	r = read_names(&x, a->names, e);
+	if (!r)
+		r = read_heads(&x, a->heads, e);
 	for (line = 1; !r && *rows; line++)
-		r = split(&rows, f, ROW_FIELDS) ? answer_put_row(&x, f, line, e) : bad_line(e, "the context", line);
+		r = split(&rows, f, ROW_FIELDS) ? answer_put_row(&x, f, line, e) :
+						  bad_line(e, "the context", line);
 	strtab_release(&x.texts);
 	map_release(&x.name_of);
+	map_release(&x.head_of);
 	map_release(&x.seen);
 	free(x.name_at);
+	free(x.heads);
 	buf_release(&x.key);
 	return r;
 }

@@ -7,13 +7,21 @@
 #include "base/err.h"
 
 /*
- * names: lines of func, kind, name, module, detail.  rows: process, thread, labels, path, parent, func,
- * pfunc, n, base.  Both separated by tabs and escaped as ClickHouse does it, which is not undone.  Appends
- * lines of the form "# nodes", processes and threads included, to *tree.
+ * What a database says, as lines whose fields are separated by tabs and escaped as ClickHouse does it, which
+ * is not undone.
+ */
+struct answer {
+	const char *names;		/* func, kind, name, module, detail */
+	const char *heads;		/* head, process, thread, labels; the head is one number for these */
+	const char *rows;		/* head, path, parent, func, pfunc, n, base */
+};
+
+/*
+ * Appends lines of the form "# nodes", processes and threads included, to *tree.
  *
  * A context is called by its path and its function, so that two of equal path stay two.  -EINVAL: a line does
- * not have these fields, or a function has no name.
+ * not have these fields, or a function has no name, or a row no head.
  */
-int answer_tree(const char *names, const char *rows, struct buf *tree, struct err *e);
+int answer_tree(const struct answer *a, struct buf *tree, struct err *e);
 
 #endif

@@ -52,19 +52,31 @@ static char *take_field(const char **p, const char *end)
 	return s;
 }
 
-int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct err *e)
+/* A row of that metric; NULL: the one with most rows, for which all of them are read. */
+static int ask_metric(const struct fetch *f, const char *metric, struct buf *answer, struct err *e)
 {
-	struct buf sql = BUF_INIT, answer = BUF_INIT;
-	const char *p, *end;
+	struct buf sql = BUF_INIT;
 	int r;
 
-	*x = (struct fetch_metric){ NULL };
-	buf_str(&sql, f->metric ? "SELECT metric, unit, source" : "SELECT metric, any(unit), any(source)");
-	fetch_put_rows(&sql, f, f->metric);
-	if (!f->metric)
-		buf_str(&sql, " GROUP BY metric ORDER BY metric = 'cpu-clock' DESC, count() DESC, metric");
+	buf_str(&sql, metric ? "SELECT metric, unit, source" : "SELECT metric, any(unit), any(source)");
+	fetch_put_rows(&sql, f, metric);
+	if (!metric)
+		buf_str(&sql, " GROUP BY metric ORDER BY count() DESC, metric");
 	buf_str(&sql, " LIMIT 1");
-	r = fetch_ask(f, &sql, HTTP_SHORT_ANSWER, &answer, e);
+	r = fetch_ask(f, &sql, HTTP_SHORT_ANSWER, answer, e);
+	buf_release(&sql);
+	return r;
+}
+
+int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct err *e)
+{
+	struct buf answer = BUF_INIT;
+	const char *p, *end;
+	int r = ask_metric(f, f->metric ? f->metric : "cpu-clock", &answer, e);
+
+	*x = (struct fetch_metric){ NULL };
+	if (!r && !answer.len && !f->metric)
+		r = ask_metric(f, NULL, &answer, e);
 	if (!r && !answer.len)
 		r = err_set(e, ENODATA, "the server has no rows of %s%s%s", f->metric ? f->metric : "any metric",
 			    f->where ? " where " : "", f->where ? f->where : "");
@@ -75,7 +87,6 @@ int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct er
 		x->unit = take_field(&p, end);
 		x->source = take_field(&p, end);
 	}
-	buf_release(&sql);
 	buf_release(&answer);
 	return r;
 }
@@ -87,58 +98,64 @@ void fetch_metric_release(struct fetch_metric *x)
 	free(x->source);
 }
 
-static int ask_names(const struct fetch *f, const char *metric, struct buf *answer, struct err *e)
-{
-	struct buf sql = BUF_INIT;
-	int r;
+/*
+ * What a tree is made of: recordings, contexts, threads and names. Process, thread and labels are text that
+ * is longer than a row without it and compares slowly, so rows have a hash of the three.
+ */
+enum { ASK_PARTS, ASK_ROWS, ASK_HEADS, ASK_NAMES, NR_ASKED };
 
-	buf_str(&sql, "SELECT func, any(kind), any(name), any(module), any(detail) FROM names"
-		      " WHERE func IN (SELECT func");
-	fetch_put_rows(&sql, f, metric);
-	buf_str(&sql, ") GROUP BY func");
-	r = fetch_ask(f, &sql, 0, answer, e);
-	buf_release(&sql);
-	return r;
-}
+#define HEAD_OF "cityHash64(process, thread, labels)"
 
-static int ask_rows(const struct fetch *f, const char *metric, struct buf *answer, struct err *e)
-{
-	struct buf sql = BUF_INIT;
-	int r;
+static const char *const asked[NR_ASKED][2] = {
+	[ASK_PARTS] = { "SELECT trace, min(t), max(host)", " GROUP BY trace ORDER BY min(t), trace" },
+	[ASK_ROWS] = { "SELECT " HEAD_OF " AS head, path, parent, func, pfunc, sum(n), sum(base)",
+		       " GROUP BY head, path, parent, func, pfunc" },
+	[ASK_HEADS] = { "SELECT " HEAD_OF " AS head, any(process), any(thread), any(labels)", " GROUP BY head" },
+	[ASK_NAMES] = { "SELECT func, any(kind), any(name), any(module), any(detail) FROM names"
+			" WHERE func IN (SELECT func", ") GROUP BY func" },
+};
 
-	buf_str(&sql, "SELECT process, thread, labels, path, parent, func, pfunc, sum(n), sum(base)");
-	fetch_put_rows(&sql, f, metric);
-	buf_str(&sql, " GROUP BY process, thread, labels, path, parent, func, pfunc");
-	r = fetch_ask(f, &sql, 0, answer, e);
-	buf_release(&sql);
-	return r;
-}
-
-static const char parts_of_nodes[] = "SELECT trace, min(t), max(host)";
-/* Nothing is known of each recording, so that they are one. */
+/* Nothing is known of each recording in sums, so that they are one. */
 static const char parts_of_sums[] = "SELECT 0 AS trace, min(t), ''";
 
-static int ask_parts(struct fetched *x, const struct fetch *f, const char *metric, struct err *e)
+/* Names last: what is pushed meanwhile has its names before its nodes; and threads behind their rows. */
+static int ask_tree(const struct fetch *f, const char *metric, struct buf *answers, struct err *e)
 {
-	struct buf sql = BUF_INIT, answer = BUF_INIT;
-	const char *p, *end;
-	int r;
+	struct http_request q[NR_ASKED];
+	struct http_answer a[NR_ASKED];
+	struct buf sql[NR_ASKED];
+	bool sums = strcmp(f->table, "nodes") != 0;
+	int i, r;
 
-	buf_str(&sql, strcmp(f->table, "nodes") ? parts_of_sums : parts_of_nodes);
-	fetch_put_rows(&sql, f, metric);
-	buf_str(&sql, " GROUP BY trace ORDER BY min(t), trace");
-	r = fetch_ask(f, &sql, 0, &answer, e);
-	p = r ? "" : answer.data;
-	for (end = p + strlen(p); p < end;) {
+	for (i = 0; i < NR_ASKED; i++) {
+		sql[i] = (struct buf)BUF_INIT;
+		buf_str(&sql[i], i == ASK_PARTS && sums ? parts_of_sums : asked[i][0]);
+		fetch_put_rows(&sql[i], f, metric);
+		buf_str(&sql[i], asked[i][1]);
+		q[i] = (struct http_request){ .server = f->server, .params = settings, .body_fd = -1,
+					      .text = sql[i].data };
+	}
+	r = http_send_all(q, a, NR_ASKED, e);
+	for (i = 0; i < NR_ASKED; i++) {
+		if (!r)
+			r = http_accept(&q[i], &a[i], e);
+		answers[i] = a[i].body;
+		buf_release(&sql[i]);
+	}
+	return r;
+}
+
+static void take_parts(struct fetched *x, const struct buf *answer)
+{
+	const char *p = answer->data, *end = p + answer->len;
+
+	while (p < end) {
 		free(take_field(&p, end));
 		VEC_GROW(x->parts, x->nr_parts, x->alloc_parts);
 		x->parts[x->nr_parts] = (struct recording){ .start_ns = strtoull(p, NULL, 10) * 1000000000 };
 		free(take_field(&p, end));
 		x->parts[x->nr_parts++].host = take_field(&p, end);
 	}
-	buf_release(&sql);
-	buf_release(&answer);
-	return r;
 }
 
 static void put_word(struct buf *b, const char *s)
@@ -147,8 +164,8 @@ static void put_word(struct buf *b, const char *s)
 		buf_putc(b, *s == ' ' ? '_' : *s);
 }
 
-static int read_tree(struct fetched *x, const struct fetch_metric *metric, const struct buf *names,
-		     const struct buf *rows, struct err *e)
+static int read_tree(struct fetched *x, const struct fetch_metric *metric, const struct answer *a,
+		     struct err *e)
 {
 	struct buf tree = BUF_INIT;
 	bool calls = !strcmp(metric->source, "calls");
@@ -159,7 +176,7 @@ static int read_tree(struct fetched *x, const struct fetch_metric *metric, const
 	buf_putc(&tree, ' ');
 	put_word(&tree, metric->unit);
 	buf_putc(&tree, '\n');
-	r = answer_tree(names->data, rows->data, &tree, e);
+	r = answer_tree(a, &tree, e);
 	if (!r) {
 		model_release(&x->m);
 		r = input_tree(&x->m, tree.data, tree.len, e);
@@ -174,25 +191,25 @@ static int read_tree(struct fetched *x, const struct fetch_metric *metric, const
 
 int fetch_tree(struct fetched *x, const struct fetch *f, struct err *e)
 {
+	struct buf answers[NR_ASKED] = { BUF_INIT };
 	struct fetch_metric metric;
-	struct buf names = BUF_INIT, rows = BUF_INIT;
-	int r;
+	struct answer a;
+	int r, i;
 
 	*x = (struct fetched){ .parts = NULL };
 	model_init(&x->m, 1, FLOW_SAMPLES);
 	r = fetch_choose_metric(f, &metric, e);
 	if (!r)
-		r = ask_parts(x, f, metric.name, e);
-	/* names last: what is pushed meanwhile has its names before its nodes */
-	if (!r)
-		r = ask_rows(f, metric.name, &rows, e);
-	if (!r)
-		r = ask_names(f, metric.name, &names, e);
-	if (!r)
-		r = read_tree(x, &metric, &names, &rows, e);
+		r = ask_tree(f, metric.name, answers, e);
+	if (!r) {
+		take_parts(x, &answers[ASK_PARTS]);
+		a = (struct answer){ answers[ASK_NAMES].data, answers[ASK_HEADS].data,
+				     answers[ASK_ROWS].data };
+		r = read_tree(x, &metric, &a, e);
+	}
 	fetch_metric_release(&metric);
-	buf_release(&names);
-	buf_release(&rows);
+	for (i = 0; i < NR_ASKED; i++)
+		buf_release(&answers[i]);
 	return r;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* f-fleet.c - what a database answers: names, a line with a dot, rows. It is a tree, or refused. */
+/*
+ * f-fleet.c - what a database answers: names, threads, rows, with a line with a dot between any two. It is a
+ * tree, or refused.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,27 +28,36 @@ static void parse_rows(const char *text)
 	ask_release(&a);
 }
 
+/* Cut the text at the next line with a dot; return what follows. */
+static char *cut(char *text)
+{
+	char *dot = strstr(text, ".\n");
+
+	if (!dot)
+		return text + strlen(text);
+	*dot = '\0';
+	return dot + 2;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct buf text = BUF_INIT, tree = BUF_INIT;
 	struct flow_check c[FLOW_NR_CHECKS];
+	struct answer a;
 	struct segment s;
 	struct model m;
 	struct err e;
-	char *rows;
 
 	buf_add(&text, data, len);
 	buf_str(&text, "");
 	segment_parse(text.data, &s);
 	segments_count(&s, 1, text.data, &e);
 	parse_rows(text.data);
-	rows = strstr(text.data, ".\n");
-	if (rows) {
-		*rows = '\0';
-		rows += 2;
-	}
+	a.names = text.data;
+	a.heads = cut(text.data);
+	a.rows = cut((char *)a.heads);
 	buf_str(&tree, "# nodes\n# metric cpu ns\n");
-	if (!answer_tree(text.data, rows ? rows : "", &tree, &e)) {
+	if (!answer_tree(&a, &tree, &e)) {
 		input_tree(&m, tree.data, tree.len, &e);
 		if (flow_check(&m.flow, c))
 			abort();

@@ -283,15 +283,19 @@ TEST(foreign_labels_become_ours)
 static const char names_said[] =
 	"7\tjava\tMain.f\t\t\n8\tnative\tg\\'s\tlibg.so\t\n9\tmark\t[thread]\t\t\n";
 
+static const char heads_said[] = "-5\tjava\tmain\tservice=shop\n18446744073709551610\t\t\t\n";
+
 /* Threads with what they consumed themselves; two functions of one path; rows before their parents. */
 TEST(fleet_answers_are_trees_with_threads)
 {
-	static const char rows[] =
-		"java\tmain\tservice=shop\t80\t70\t8\t7\t2\t6\n"
-		"java\tmain\tservice=shop\t70\t0\t7\t0\t1\t5\n"
-		"java\tmain\tservice=shop\t70\t0\t8\t0\t4\t40\n"
-		"java\tmain\tservice=shop\t90\t0\t9\t0\t1\t3\n"
-		"\t\t\t70\t0\t7\t0\t1\t1\n";
+	static const struct answer answer = {
+		names_said, heads_said,
+		"-5\t80\t70\t8\t7\t2\t6\n"
+		"-5\t70\t0\t7\t0\t1\t5\n"
+		"-5\t70\t0\t8\t0\t4\t40\n"
+		"-5\t90\t0\t9\t0\t1\t3\n"
+		"18446744073709551610\t70\t0\t7\t0\t1\t1\n",
+	};
 	struct buf tree = BUF_INIT;
 	char *text = NULL;
 	struct model m;
@@ -300,7 +304,7 @@ TEST(fleet_answers_are_trees_with_threads)
 	FILE *out = open_memstream(&text, &len);
 
 	buf_str(&tree, "# nodes\n# n samples\n# metric cpu ns\n");
-	CHECK(!answer_tree(names_said, rows, &tree, &e));
+	CHECK(!answer_tree(&answer, &tree, &e));
 	CHECK(!input_tree(&m, tree.data, tree.len, &e));
 	output_tree(&m, out);
 	fclose(out);
@@ -317,18 +321,23 @@ TEST(fleet_answers_are_trees_with_threads)
 TEST(fleet_answers_that_are_none_are_refused)
 {
 	static const char *const bad[] = {
-		"java\tmain\t\t80\t70\t8\t7\t2\n", "Code: 241, e.displayText() = DB::Exception\n",
-		"java\tmain\t\t80\t0\t5\t0\t2\t6\n", "a\tb\t\t80\t0\t8\t0\t2\t6\tx\n",
+		"-5\t80\t70\t8\t7\t2\n", "Code: 241, e.displayText() = DB::Exception\n",
+		"-5\t80\t0\t5\t0\t2\t6\n", "-5\t80\t0\t8\t0\t2\t6\tx\n", "5\t80\t0\t8\t0\t2\t6\n",
 	};
+	struct answer answer = { names_said, heads_said, "" };
 	struct buf tree = BUF_INIT;
 	struct err e;
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		CHECK(answer_tree(names_said, bad[i], &tree, &e) == -EINVAL);
+		answer.rows = bad[i];
+		CHECK(answer_tree(&answer, &tree, &e) == -EINVAL);
 		CHECK(strstr(e.msg, "line 1"));
 	}
-	CHECK(answer_tree("7\tjava\n", "", &tree, &e) == -EINVAL);
+	answer = (struct answer){ "7\tjava\n", "", "" };
+	CHECK(answer_tree(&answer, &tree, &e) == -EINVAL);
+	answer = (struct answer){ "", "7\tjava\n", "" };
+	CHECK(answer_tree(&answer, &tree, &e) == -EINVAL);
 	buf_release(&tree);
 }
 
