@@ -362,12 +362,29 @@ static int copy_one(struct splice *s, struct walk *w, const struct walk_chunk *c
 	return walk_is(c, TRF_CALLS) ? copy_calls(s, raw, c->h.raw_len) : copy_meta(s, raw, c->h.raw_len);
 }
 
+/* A file that was cut off has no end, and that of the one before is not the end of both. */
+static void splice_drop_end(struct splice *s)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < s->nr_labels; i++) {
+		if (!label_begins(s->labels[i].key, "end.")) {
+			s->labels[nr++] = s->labels[i];
+			continue;
+		}
+		free(s->labels[i].key);
+		free(s->labels[i].value);
+	}
+	s->nr_labels = nr;
+}
+
 static int copy_all(struct splice *s, struct walk *w, struct err *e)
 {
 	struct walk_chunk c;
 	int r, status;
 
 	drop_standing(s);
+	splice_drop_end(s);
 	s->last_epoch = 0;
 	s->rate_hz = s->count = 0;
 	while ((r = walk_next(w, &c, e)) > 0) {

@@ -212,6 +212,8 @@ last_part() {
 	arcprof report w.data 2>&1 | grep -qF "hint: a flight recorder that was killed, or still runs, has left w.data.ring"
 	arcprof merge --splice w.data.ring -o whole 2>&1 | grep -qE "^arcprof merge: $(find w.data.ring -name '*.arc*' | wc -l) segments?; wrote whole"
 	[ "$(arcprof report --format json whole | jq .quality.samples)" -gt 0 ]
+	# which ends where the part does that was cut off, not where the one before it has
+	! arcprof dump whole | grep -q 'key="end.mono_ns"' || false
 	# the next recorder leaves them where they are found
 	arcprof record --mode wrap --max-size 1M -o w.data -- true
 	[ -d w.data.ring.old ]
