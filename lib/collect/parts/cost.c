@@ -27,7 +27,8 @@ struct cost {
 	uint32_t lowered;
 	struct ev_rate *rates;			/* [collect_nr_events()]: those that were asked for */
 	uint64_t weighed_ns;		/* when memory was looked at */
-	uint64_t drop_ns, wait_ns;	/* when all may be dropped again, and how long that takes */
+	/* [enum cost_drop] when that may be dropped again, and how long that is after the last time */
+	uint64_t drop_ns[COST_NR_DROPS], wait_ns[COST_NR_DROPS];
 	bool is_beyond;				/* told that nothing is left to drop */
 };
 
@@ -145,21 +146,29 @@ enum cost_drop cost_to_drop(uint64_t bytes, uint64_t limit_bytes)
 }
 
 /*
- * Drop all tables and names, and return true; false if that was done too recently. The pause doubles while
- * dropping does not help, as names are read again each time.
+ * Return whether something may be dropped now. What is needed is read again at once, so where dropping does
+ * not help for longer than it was waited for, it is done ever more rarely: CPU time is short as well.
  */
-static bool cost_drop_all(struct collect *c, struct cost *x, uint64_t now_ns)
+static bool cost_may_drop(struct cost *x, enum cost_drop drop, uint64_t now_ns)
 {
 	static const uint64_t least_ns = 10000000000, most_ns = 600000000000;
+	uint64_t *at = &x->drop_ns[drop], *wait = &x->wait_ns[drop];
 
-	if (now_ns < x->drop_ns)
+	if (now_ns < *at)
 		return false;
-	x->wait_ns = MAX(MIN(2 * x->wait_ns, most_ns), least_ns);
-	x->drop_ns = now_ns + x->wait_ns;
-	modules_trim(&c->modules, 0);
-	trace_writer_drop_symbols(c->w);
-	segments_end_early(c, now_ns);
+	*wait = now_ns < *at + *wait ? MIN(2 * *wait, most_ns) : least_ns;
+	*at = now_ns + *wait;
 	return true;
+}
+
+static void cost_drop(struct collect *c, enum cost_drop drop, uint64_t now_ns)
+{
+	modules_trim(&c->modules, drop == COST_DROP_ALL ? 0 : c->o->cost.max_memory / 4);
+	if (drop == COST_DROP_ALL) {
+		trace_writer_drop_symbols(c->w);
+		segments_end_early(c, now_ns);
+	}
+	malloc_trim(0);
 }
 
 static void cost_hold_memory(struct collect *c, struct cost *x, uint64_t now_ns)
@@ -167,28 +176,23 @@ static void cost_hold_memory(struct collect *c, struct cost *x, uint64_t now_ns)
 	static const uint64_t every_ns = 2000000000;
 	const uint64_t limit = c->o->cost.max_memory;
 	enum cost_drop drop;
-	bool dropped = false;
+	uint64_t bytes;
 
 	if (!limit || now_ns < x->weighed_ns + every_ns)
 		return;
 	x->weighed_ns = now_ns;
 	if (c->jvm)
 		jvm_server_unmap_pages(c->jvm);
-	drop = cost_to_drop(resident_bytes(), limit);
+	bytes = resident_bytes();
+	drop = cost_to_drop(bytes, limit);
 	if (drop == COST_DROP_NOTHING) {
 		x->is_beyond = false;
-		x->wait_ns = 0;
-		return;
-	}
-	if (drop == COST_DROP_ALL)
-		dropped = cost_drop_all(c, x, now_ns);
-	else
-		modules_trim(&c->modules, limit / 8);
-	malloc_trim(0);
-	if (!dropped && !x->is_beyond && resident_bytes() > limit) {
+	} else if (cost_may_drop(x, drop, now_ns)) {
+		cost_drop(c, drop, now_ns);
+	} else if (bytes > limit && !x->is_beyond) {
 		x->is_beyond = true;
 		if (c->o->cost.is_beyond)
-			c->o->cost.is_beyond(resident_bytes());
+			c->o->cost.is_beyond(bytes);
 	}
 }
 

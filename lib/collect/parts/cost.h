@@ -38,6 +38,7 @@ enum cost_drop {
 	COST_DROP_NOTHING,
 	COST_DROP_TABLES,		/* of symbols and unwind rules, but those that are in use */
 	COST_DROP_ALL,			/* all tables, and names with the file in hand, which ends now */
+	COST_NR_DROPS
 };
 enum cost_drop cost_to_drop(uint64_t bytes, uint64_t limit_bytes);
 /* Return how often to halve the rate after a span that took ns of CPU time per second at lowered halvings. */
