@@ -228,7 +228,12 @@ events_in_segments() {
 	part=$(cd dir && echo .*.part)
 	arcprof report --xprof "dir/$part" 2>err | grep -q shared
 	grep -q 'has no end' err
+	# as a machine leaves files that went down
+	: >dir/2026-01-01T00.00.00Z.arc
+	: >dir/.2026-01-01T00.00.01Z.arc.part
+	: >dir/.2026-01-01.part
 	arcprof record --segment 10s -o dir -- true 2>said
+	[ "$(find dir -empty)" = dir/.2026-01-01.part ]
 	# said, and in the trace, is for how long nothing was recorded
 	grep -qE '^arcprof record: goes on [0-9]+\.[0-9] s after the last trace there was closed$' said
 	arcprof dump "$(find dir -name '*.arc' | sort | tail -n 1)" | grep -qE 'key="segment.idle_ns" value="[1-9][0-9]+"'

@@ -147,19 +147,36 @@ static int open_segment_folder(const char *path, struct err *e)
 	return r ? r : open_existing(path, made, e);
 }
 
-/* ".NAME.arc.part", which a recorder that was killed has left, gets the name it would have had. */
-static void take_over(int dir, const char *part)
+/* Put the name that ".NAME.arc.part" would get into name; return whether it is such a file. */
+static bool name_of_part(const char *part, char name[static NAME_BYTES])
 {
-	char name[NAME_BYTES];
 	size_t len = strlen(part);
+
+	if (len < 7 || len - 6 >= NAME_BYTES || part[0] != '.' || strcmp(part + len - 5, ".part"))
+		return false;
+	snprintf(name, NAME_BYTES, "%.*s", (int)len - 6, part + 1);
+	return keep_is_name(&names, name);
+}
+
+/* The machine went down before anything of it was on the disk. */
+static bool is_empty(int dir, const char *file)
+{
 	struct stat st;
 
-	if (len < 7 || len - 6 >= sizeof(name) || part[0] != '.' || strcmp(part + len - 5, ".part"))
-		return;
-	snprintf(name, sizeof(name), "%.*s", (int)len - 6, part + 1);
-	if (keep_is_name(&names, name) && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) &&
-	    segment_is_one(dir, part))
-		foreign_rename(dir, part, name, NULL);
+	return !fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) && !st.st_size;
+}
+
+/* What a recorder that was killed has left gets the name it would have had, and what is empty goes. */
+static void take_over(int dir, const char *file)
+{
+	char name[NAME_BYTES];
+	bool is_part = name_of_part(file, name);
+	struct stat st;
+
+	if ((is_part || keep_is_name(&names, file)) && is_empty(dir, file))
+		foreign_unlink(dir, file, 0, NULL);
+	else if (is_part && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) && segment_is_one(dir, file))
+		foreign_rename(dir, file, name, NULL);
 }
 
 static void take_over_all(int dir)
