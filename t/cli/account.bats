@@ -322,7 +322,7 @@ lived() {
 	[ "$(arcprof report --account --metric wall --format json trace | jq '.totals.share > .97 and .totals.share < 1.03')" = true ]
 }
 
-@test "account: threads of what is attached to live from then on" {
+@test "account: after attaching, threads live from that moment on" {
 	skip_unless_perf
 	sh -c 'while :; do sleep .01; done' 3>&- &
 	local pid=$!

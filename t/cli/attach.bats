@@ -563,7 +563,7 @@ threads_start_meanwhile() {
 }
 
 # bats test_tags=stored
-@test "attach: what a JVM's threads need is opened once, also for those that start meanwhile" {
+@test "attach: files for a JVM's threads are opened once, even for threads that start meanwhile" {
 	skip_unless_perf
 	skip_unless_root
 	skip_unless_command strace

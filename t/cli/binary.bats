@@ -95,7 +95,7 @@ installed() {
 	done
 }
 
-@test "install: all that belongs there, and nothing else" {
+@test "install: everything that belongs there is installed, and nothing else" {
 	make -s -C "$TOP" install DESTDIR="$PWD/root" prefix=/usr >/dev/null
 	find root ! -type d -printf '%P\n' | LC_ALL=C sort >found
 	installed | LC_ALL=C sort >wanted

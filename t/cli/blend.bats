@@ -74,7 +74,7 @@ sampled_cost() {
 	done
 }
 
-@test "blend: counts are those of the calls, consumption is that of the samples, and nearly all of it matches" {
+@test "blend: counts come from the calls, consumption from the samples, and nearly all of it matches" {
 	skip_unless_perf
 	skip_unless_java
 	for inline in + -; do

@@ -151,7 +151,7 @@ is_report() {
 	eventually prints_wanted
 }
 
-@test "browser: a part of the time, and a report that has none" {
+@test "browser: part of the time can be selected, and a report without times says so" {
 	browse arcprof view --terminal "$TOP/$trace"
 	type_keys 2 t Home Space End Enter -- '^ time'
 	until_shows 'by base: 346'

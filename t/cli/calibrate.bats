@@ -170,7 +170,7 @@ readings() {
 	ROW='.base[0]' rows --no-calibrate | diff sums -
 }
 
-@test "calibrate: reports say what the table has instead of what a recording needed" {
+@test "calibrate: reports without calibration say which costs the table has instead" {
 	local original=$XDG_DATA_HOME
 	table '!/^#/ { $2 = "Z80"; print }'
 	treetest

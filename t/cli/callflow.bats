@@ -45,7 +45,7 @@ total_calls() {
 	[ "$(arcprof report -i trace --xprof --format json | jq .quality.repairs.popped)" -eq 50 ]
 }
 
-@test "callflow: optimised programs, with functions inlined, have every call too" {
+@test "callflow: every call is counted in optimised programs, with functions inlined, too" {
 	ways
 	for level in -O0 -O2 -O3; do
 		build ways "$TOP/t/data/callflow/ways.cc" $level
@@ -596,7 +596,7 @@ cums() {
 		jq '.rows[] | select(.name | startswith("work")).cum[0]')" $((4 * 7 * 55 * 1000000)) 5
 }
 
-@test "callflow: a process that was not answered in time runs as ever, and is said to be missing" {
+@test "callflow: a process that gets no answer in time runs as ever, and is reported as missing" {
 	ways
 	run_arcprof record -o trace --callflow -- sh -c 'kill -STOP $PPID; ./ways; kill -CONT $PPID; exec ./ways'
 	[ "$status" -eq 0 ]

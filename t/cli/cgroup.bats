@@ -232,7 +232,7 @@ skip_unless_charged() {
 	done
 }
 
-@test "record -G: of the root, the account is the machine's" {
+@test "record -G: the account of the root group is the machine's" {
 	prepare_groups
 	skip_unless_charged
 	[ ! -e "$GROUPS_AT/cgroup.type" ] || skip "what is mounted is a group of a container"
@@ -243,7 +243,7 @@ skip_unless_charged() {
 	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
 }
 
-@test "record -G: a JVM in a container that starts meanwhile is named, and nothing outside the group is there" {
+@test "record -G: a JVM that starts in a container meanwhile is named, and nothing outside the group is recorded" {
 	prepare_groups
 	use_any_jdk
 	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"

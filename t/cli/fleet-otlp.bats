@@ -37,7 +37,7 @@ nr_received() {
 	find got -name '*.pb' | wc -l
 }
 
-@test "fleet push --otlp: a receiver gets the samples and stacks of the report, by the published messages" {
+@test "fleet push --otlp: a receiver gets the samples and stacks of the report, in the published messages" {
 	local n=0 trace metric metrics
 	skip_unless_command protoc
 	receiver ok
@@ -91,7 +91,7 @@ nr_received() {
 	[[ $stderr == *"2 recordings stay in spool"* ]]
 }
 
-@test "fleet push --otlp: what is refused or rejected in part is said, and nothing disappears silently" {
+@test "fleet push --otlp: what is refused or partly rejected is reported, and nothing disappears silently" {
 	receiver 401:"who are you" text 400:"bad data" partial:2:"too many" partial:0:"soon deprecated" long
 	run_arcprof fleet push --otlp "$url" --spool spool --retry 0 "$MIXED" "$JAVA"
 	[ "$status" -eq 1 ]

@@ -65,7 +65,7 @@ events_in_ring() {
 	events_in_ring
 }
 
-@test "record --when crash: a program that dies of a signal, and one that ends well" {
+@test "record --when crash: a program that dies of a signal triggers, one that ends normally does not" {
 	skip_unless_perf
 	run_arcprof record --when crash,failure -o trace -- sh -c 'kill -SEGV $$'
 	[ "$status" -eq 139 ]
@@ -362,7 +362,7 @@ fill_up() {
 	[ -e w-2000-01-01T00.00.00Z.data ]
 }
 
-@test "record --mode normal: when it stopped, and what came later, is told apart from what is lost" {
+@test "record --mode normal: reports say when it stopped, and count what came later separately from losses" {
 	skip_unless_perf
 	local args
 	for args in "-e cpu-clock -F 4999 -- $(workload shares) 75" "-e wall=1ms -- $(workload sleeps) 2000 10"; do

@@ -74,7 +74,7 @@ skip_unless_it_can() {
 	[ -z "$(ls -d arcprof-fresh.* 2>/dev/null)" ]
 }
 
-@test "t/fresh: the second tree is made of what the first left in the cache" {
+@test "t/fresh: the second tree is made from the cache that the first left" {
 	skip_unless_it_can
 	CACHE=$PWD/cache fresh small ls
 	[ "$status" -eq 0 ]

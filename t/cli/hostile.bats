@@ -103,7 +103,7 @@ end_recorder() {
 	[ "$(json '[.rows[] | select(.name == "stranger")] | length')" -eq 0 ]
 }
 
-@test "hostile: those that an instruction trace does not follow are turned away, too" {
+@test "hostile: processes that an instruction trace does not follow are refused, too" {
 	skip_unless_java	# else there is no agent, and no socket
 	mkfifo go
 	printf '%s\n' '#!/bin/sh' 'echo "${ARCPROF_AGENT##*=}" >socket' 'read go <go' >script

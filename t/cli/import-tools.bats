@@ -382,7 +382,7 @@ hint: that of JDK 9 and later (-Xlog:gc*) can be imported" ]
 
 # ---- the file as a whole ----
 
-@test "import: zstd, xz, bzip2 and zip are undone, and what is truncated or not undone is said" {
+@test "import: zstd, xz, bzip2 and zip are decompressed, and truncated or unknown ones are errors" {
 	local stacks=$DATA/flamegraph.folded how
 	arcprof report --import "$stacks" --xtree >want
 	cp "$stacks" plain

@@ -264,7 +264,7 @@ EOS
 	[ "$(arcprof report --import p.data --from 5us --format folded | wc -l)" -eq 2 ]
 }
 
-@test "import: samples of perf.data that say no more than an address and a time have no thread, CPU or weight" {
+@test "import: samples of perf.data with only an address and a time have no thread, CPU or weight" {
 	python3 -c 'import struct, sys
 def record(kind, misc, body):
 	return struct.pack("<IHH", kind, misc, 8 + len(body)) + body

@@ -230,7 +230,7 @@ labels_of_java() {
 	java -cp "$BUILD/arcprof.jar:$CLASSES" Labels platform 1 1
 }
 
-@test "label: threads in Java, virtual ones, too" {
+@test "label: Java threads have labels, even virtual ones" {
 	one_jdk newest labels_of_java
 }
 

@@ -81,7 +81,7 @@ major() {
 	grep -Eq ' sweep .* whole=[1-9]' dump
 }
 
-@test "live: generational ZGC tells of the old from its first major collection on" {
+@test "live: with generational ZGC, old objects are known from the first major collection on" {
 	on_one_jdk newest major
 }
 
@@ -95,7 +95,7 @@ times() {
 	grep -q 'live.unknown_bytes' dump
 }
 
-@test "live: what survived for a while is shown, too" {
+@test "live: objects that survived for a while are shown, too" {
 	on_each_jdk 25 times
 }
 

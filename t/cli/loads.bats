@@ -97,7 +97,7 @@ of_virtual_threads() {
 	jq -e '[.events[] | select(.thread == "virtual" and .duration_ns == null)] | length == 0' log
 }
 
-@test "loads: of virtual threads have their time and the method, too" { each_jdk 21 of_virtual_threads; }
+@test "loads: classes loaded by virtual threads have their time and method, too" { each_jdk 21 of_virtual_threads; }
 
 not_timed() {
 	arcprof record -q -e class -o trace -- java -cp "$CLASSES" Loading classes 1

@@ -215,7 +215,7 @@ who_has_native_memory() {
 
 # The JVM reads one request after the other: who connects and says nothing keeps all others waiting.
 # bats test_tags=stored
-@test "a JVM whose attach listener is kept busy holds up nobody for longer than is said" {
+@test "a JVM whose attach listener is busy holds up nobody for longer than the manual says" {
 	skip_unless_java
 	skip_unless_command python3
 	prepare_jdks

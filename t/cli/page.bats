@@ -47,7 +47,7 @@ browse() {
 	[ "$status" -eq 0 ]
 }
 
-@test "page: stanzas of samples are those of the report, whole, folded and in a part of the time" {
+@test "page: stanzas of samples equal those of the report, whole, folded and for part of the time" {
 	skip_unless_command node
 	page_of_shares
 	metrics=(--metric cpu-clock,page-faults)
@@ -78,7 +78,7 @@ answers() {
 	node "$TOP/t/page/answers.mjs" "$page" summary.json "$state"
 }
 
-@test "page: its first answers are those of the report, of all and of a part of the time" {
+@test "page: its first answers equal those of the report, for all and for part of the time" {
 	skip_unless_command node
 	page_of_shares
 	answers "$PAGE" "$TRACE" ''

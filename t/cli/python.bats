@@ -163,7 +163,7 @@ print("\n".join(sorted({n.kind for n in arcprof.Trace(sys.argv[1]).nodes()})))' 
 	python3 "$TOP/t/reader/hostile.py" 120 "$TOP"/t/data/*/trace
 }
 
-@test "python: a file that claims more than it may take is refused, and so is what is no trace" {
+@test "python: a file that claims more memory than it may take is refused, and so is one that is not a trace" {
 	cat >check.py <<-'E'
 		import arcprof, io, os, struct, sys, zlib
 		def fails(source, **options):

@@ -71,7 +71,7 @@ report() {
 	same '[.rows[].cum]' '[.rows[] | select(.kind != "process" and .kind != "thread") | .cum[0]] | sort | reverse[:10]'
 }
 
-@test "query: callers and callees are those of xarc, by construction too" {
+@test "query: callers and callees equal those of xarc, in the examples of the query page" {
 	answer "Who calls a function"
 	report --xarc
 	same '[.rows[] | [.other_name, .n, .cum]]' \
@@ -117,7 +117,7 @@ report() {
 		'[[.rows[] | select(.kind | startswith("java")) | .base[0]] | add]'
 }
 
-@test "query: samples are those of the report, with their times" {
+@test "query: samples equal those of the report, with their times" {
 	answer "When was the program busy" --samples
 	report --xprof --samples
 	same '[([.rows[].samples] | add), ([.rows[].cpu] | add)]' '[([.rows[].n] | add), ([.rows[].base[0]] | add)]'
@@ -140,7 +140,7 @@ report() {
 		awk -F , '$3 == "line" { n += $11 } END { print n }' | diff - got
 }
 
-@test "query: calls are those of the events, and of the program" {
+@test "query: calls equal those of the events, and of the program" {
 	answer "Which methods have slow calls"
 	[ "$(jq '.rows[] | select(.name == "Seed.fib") | .calls' answer)" -eq 11554 ]
 	jq -e 'all(.rows[]; .p50 <= .p99 and .p99 <= .longest)' answer
@@ -252,7 +252,7 @@ report() {
 	[[ $stderr == *"dispatches is empty: "* ]]
 }
 
-@test "query: it reads, and can do nothing else" {
+@test "query: SQL can read, and do nothing else" {
 	for sql in "ATTACH 'x.db' AS x" "CREATE TABLE t(a)" "CREATE TEMP TABLE t(a)" "INSERT INTO nodes VALUES(1)" \
 		"DELETE FROM nodes" "UPDATE nodes SET n = 1" "DROP TABLE nodes" "PRAGMA query_only = 0" \
 		"PRAGMA temp_store_directory = '.'" "PRAGMA hard_heap_limit = 0" "VACUUM INTO 'x.db'" "BEGIN" \

@@ -71,7 +71,7 @@ compile() {	# <source> <program>
 	./own
 }
 
-@test "reader: the header is C++, too" {
+@test "reader: the header compiles as C++, too" {
 	skip_unless_command g++
 	g++ -x c++ -std=c++11 -Wall -Wextra -Werror -fsyntax-only "$root/usr/include/arcprof-trace.h"
 }

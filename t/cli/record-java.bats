@@ -171,7 +171,7 @@ virtual_threads() {
 	ROOT=jdk.internal.vm.Continuation.enter on_each_jdk 21 virtual_threads
 }
 
-@test "java: with their calls counted, too" {
+@test "java: samples of virtual threads have their frames when calls are counted, too" {
 	skip_unless_perf
 	ROOT='Virtual.lambda$main$0' on_each_jdk 21 virtual_threads --callflow
 }

@@ -813,7 +813,7 @@ nothing() {
 }
 
 # There is no such file: what is followed goes on to that, and what is not is refused before.
-@test "report: what selects, and does not select of a report, is refused by name" {
+@test "report: an option that does not apply to a report is refused by name" {
 	local all="pid=1 tid=1 comm=x thread=x label=k=v cgroup=x container=x cpu=1 from=1s from-zero to=9s module=x symbol=x off-cpu"
 	local report follows option name
 	cat >rows <<-'EOT'
@@ -932,7 +932,7 @@ nothing() {
 	[[ $status -ne 0 && $stderr == *"--hide: '(' is not a regular expression: "* ]]
 }
 
-@test "report: --normalize-names merges what each run makes up, and nothing else" {
+@test "report: --normalize-names merges names that each run makes up, and nothing else" {
 	cat >stacks <<-'END'
 		main;Main$$Lambda/0x00007f0124001400.run 3
 		main;Main$$Lambda+0x00007f0124009999.run 4

@@ -455,7 +455,7 @@ with_limit() {
 	[ "$(jq '[.rows[] | select(.kind == "thread" and .cum[0] > 0)] | length' .report--xprof)" -ge 6 ]
 }
 
-@test "record: -p of a process that ends meanwhile ends with it" {
+@test "record: -p ends when its process does" {
 	skip_unless_perf
 	sleep 0.5 &
 	record -p $!
@@ -561,7 +561,7 @@ ends_as() {
 	[ "$(samples)" -eq 4 ]
 }
 
-@test "record: of what is counted one by one, every nth is a sample that stands for n" {
+@test "record: with -c n, every nth page fault is a sample that stands for n" {
 	skip_unless_perf
 	record -c 100 --clock=thread -e page-faults -- "$(workload touch)" 1 4000
 	[ "$status" -eq 0 ]

@@ -268,7 +268,7 @@ mine" ]
 	[ "$(wc -w <<<"$first")" -gt 2 ]
 }
 
-@test "record --segment: a full disk pauses, is said once, counts what is lost, and goes on" {
+@test "record --segment: a full disk pauses the recording, is reported once, and losses are counted" {
 	skip_unless_root
 	mkdir small
 	mount -t tmpfs -o size=800k,mode=700 none small || skip "no tmpfs can be mounted"

@@ -226,7 +226,7 @@ native_between() {
 	outer_jdks native_between
 }
 
-@test "java stacks: of more frames than the limit both ends are kept, and it is said how many are missing" {
+@test "java stacks: with more frames than the limit, both ends are kept, and the missing ones are counted" {
 	outer_jdks both_ends
 }
 
@@ -252,7 +252,7 @@ moving_collectors() {
 		} END { print all, whole, bad + 0; exit !(all > 50 && whole > all * 0.8 && !bad) }' stacks
 	done
 }
-@test "java stacks: virtual threads are whole with collectors that move objects meanwhile" {
+@test "java stacks: virtual threads have whole stacks with collectors that move objects meanwhile" {
 	skip_unless_perf
 	on_each_jdk 21 moving_collectors
 }
@@ -276,6 +276,6 @@ own_clock() {
 	outer_jdks own_clock
 }
 
-@test "java stacks: so they have where the JVM tells of all its code" {
+@test "java stacks: inlined methods have that CPU time where the JVM reports all its code, too" {
 	one_jdk newest own_clock -a
 }

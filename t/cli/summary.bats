@@ -116,7 +116,7 @@ EOT
 	awk -F '|' '/^\|/ { gsub(/\\\|/, ""); if (n && NF != n) exit 1; n = NF } !/^\|/ { n = 0 }' <<<"$output"
 }
 
-@test "summary: that shares of few samples are chance is said" {
+@test "summary: a note says that shares of few samples are chance" {
 	printf 'p;f 60\np;g 39\n' >stacks
 	printed report --summary --stacks stacks
 	[[ $output == *"What stands out"*"there are 99 samples only"* ]]
@@ -196,7 +196,7 @@ EOT
 	grep -qF '| `[read: file]` | `/srv/catalog` | `Shop.load` |' <<<"$output"
 }
 
-@test "summary: why nothing can be said of live objects is said" {
+@test "summary: a note says why nothing is known about live objects" {
 	use_any_jdk
 	arcprof record -q -e live=16k -o trace -- java -Xmx64m -cp "$CLASSES" Kept return 2>err
 	printed report --summary trace
@@ -206,7 +206,7 @@ EOT
 	grep -q 'live objects are too few ([0-9]*) to tell what grows: arcprof record -e live=16k --live-gc$' <<<"$output"
 }
 
-@test "summary: who allocates native memory is said, by the call" {
+@test "summary: who allocates native memory is shown, by the call" {
 	tr '|' '\t' >tree <<-'END'
 		# levels
 		# n samples

@@ -107,7 +107,7 @@ at_random() {
 
 @test "switches: forty changes at random do no harm, and leave no holes in names" { one_jdk oldest at_random; }
 
-@test "switches: what cannot be is said" {
+@test "switches: what cannot be switched is reported" {
 	skip_unless_perf
 	start_recorder --disabled page-faults -e cpu-clock,page-faults -- sh -c 'while :; do :; done'
 	ctl status | grep -qx 'off: page-faults'
@@ -511,7 +511,7 @@ flight_objects() {	# <trace>
 }
 
 # Each command works on a class and in a thread that nobody has seen before.
-@test "switches: a flight recorder that is switched on for moments has these, whole, and nothing else" {
+@test "switches: a flight recorder switched on for moments has these moments whole, and nothing else" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
 	start_live

@@ -185,7 +185,7 @@ share_of() {
 }
 
 # In a PID namespace of its own: JVMs of others are left alone.
-@test "top: of the whole machine has the functions of JVMs that run, and of those that start meanwhile" {
+@test "top: for the whole machine it shows functions of running JVMs, and of those that start meanwhile" {
 	skip_unless_root
 	skip_unless_perf
 	use_any_jdk

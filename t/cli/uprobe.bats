@@ -51,7 +51,7 @@ nothing_stays() {
 	done
 }
 
-@test "record: which function of which file an event means is said to be unknown before the program runs" {
+@test "record: an unknown function or file of an event is an error before the program runs" {
 	skip_unless_uprobes
 	for event in uprobe: uprobe:libc.so.6 uprobe:libc.so.6: uprobe::malloc; do
 		run_arcprof record -e "$event" -o trace -- touch ran
@@ -73,7 +73,7 @@ nothing_stays() {
 	nothing_stays
 }
 
-@test "record: who may make no uprobes is told what would help" {
+@test "record: users who may not make uprobes get a hint" {
 	skip_unless_perf
 	chmod 755 . && mkdir -m 777 theirs
 	cp "$(workload probed)" theirs/probed

@@ -75,7 +75,7 @@ with_each_collector() {
 	done
 }
 
-@test "wall: the class of what a thread is parked for is known with each collector, or said to be unknown" {
+@test "wall: the class that a thread is parked for is known with each collector, or reported as unknown" {
 	skip_unless_wall
 	on_each_jdk with_each_collector
 }
@@ -116,7 +116,7 @@ own_threads() {
 	"$ARCPROF" report -i trace --own-threads --check >check || { cat check; return 1; }
 }
 
-@test "wall: what arcprof's own threads wait is no wait of the program, and how much it is is said" {
+@test "wall: waits of arcprof's own threads are not the program's, and reports say how long they are" {
 	skip_unless_wall
 	on_each_jdk own_threads
 }

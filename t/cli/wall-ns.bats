@@ -88,7 +88,7 @@ numbers_are_theirs() {
 	by_bpf
 }
 
-@test "wall: in a PID namespace, -a is of what can be seen there" {
+@test "wall: in a PID namespace, -a records what can be seen there" {
 	skip_unless_namespaces
 	sleep 1000 3>&- &
 	holder=$!
@@ -191,7 +191,7 @@ java_attached() {
 	numbers_are_theirs
 }
 
-@test "wall: where /proc is another PID namespace's, that is said and nothing is recorded" {
+@test "wall: where /proc belongs to another PID namespace, this is an error and nothing is recorded" {
 	skip_unless_namespaces
 	run unshare --pid --fork "$ARCPROF" record -e wall -o trace -- true
 	[ "$status" -eq 125 ]

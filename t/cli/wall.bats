@@ -226,7 +226,7 @@ $got,$got" ]
 	done
 }
 
-@test "wall: of programs that run beside the recorded ones there is nothing, and of what these start all" {
+@test "wall: programs beside the recorded ones are left out, and everything that these start is recorded" {
 	skip_unless_bpf
 	cat >program <<-'EOF'
 		read -r _

@@ -101,7 +101,7 @@ TEST(account_check_allows_for_threads_that_end_late)
 	CHECK_U64(checked_of("alloc", OF_THREAD, 180, NULL, 80ull * MIB).nr_bad, 1);
 }
 
-TEST(account_has_the_counts_of_its_event_alone)
+TEST(account_has_only_the_counts_of_its_event)
 {
 	struct account a;
 	struct trace_reader *t;
@@ -154,7 +154,7 @@ static struct tally_check pauses(uint64_t nr_recorded, uint64_t n, uint64_t ns, 
 	return c;
 }
 
-TEST(tallies_check_wants_the_pauses_that_the_jvm_counted)
+TEST(tallies_check_expects_the_pauses_that_the_jvm_counted)
 {
 	struct tally_check c = pauses(10, 10, 1000000, "");
 
@@ -198,7 +198,7 @@ static struct tally_check enters(uint64_t nr_recorded, uint64_t n)
 	return c;
 }
 
-TEST(tallies_check_wants_no_fewer_waits_than_the_jvm_counted)
+TEST(tallies_check_expects_at_least_the_waits_that_the_jvm_counted)
 {
 	struct tally_check c = enters(100, 103);
 

@@ -140,7 +140,7 @@ TEST(varint_of_any_value_reads_back_and_refuses_every_truncation)
 	}
 }
 
-TEST(arena_gives_an_address_for_nothing_too)
+TEST(arena_gives_an_address_even_for_zero_bytes)
 {
 	struct arena a = ARENA_INIT;
 

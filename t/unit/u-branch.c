@@ -421,7 +421,7 @@ static void check_insn(const char *bytes, size_t len, enum insn_kind kind, uint8
 	CHECK_U64(in.rel, rel);
 }
 
-TEST(insn_kinds_that_objdump_would_not_tell)
+TEST(insn_kinds_that_objdump_does_not_distinguish)
 {
 	struct insn in;
 

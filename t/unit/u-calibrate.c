@@ -57,7 +57,7 @@ TEST(calibration_of_jvms_is_found_by_agent_and_named_in_one_plain_line)
 	CHECK_U64(strlen(client), CALIBRATION_NAME - 1);
 }
 
-TEST(calibration_lines_that_are_no_rows_are_refused)
+TEST(calibration_lines_that_are_not_rows_are_refused)
 {
 	static const char *const bad[] = {
 		"x", "a\tb\tc\td\t1\t2\t3", "a\tb\tc\td\t1\t2\t3\t2", "a\tb\tc\td\t1\t2\t3\t1\t", "a\t\tc\td\t1\t2\t3\t1",

@@ -856,7 +856,7 @@ TEST(callflow_calls_of_threads_without_room_are_lost_until_counted)
 }
 
 /* An exit that is told twice, as Thread.stop() can make it, changes nothing. */
-TEST(callflow_an_exit_that_was_told_leaves_the_tree_as_it_is)
+TEST(callflow_an_exit_that_was_reported_leaves_the_tree_as_it_is)
 {
 	struct bench b;
 	struct flow f;
@@ -1039,7 +1039,7 @@ TEST(callflow_ended_threads_give_their_trees_to_others_when_slots_run_short)
 	run_threads(0, 1 << 20, 256);
 }
 
-TEST(callflow_virtual_threads_too)
+TEST(callflow_virtual_threads_have_trees)
 {
 	run_threads(CALLFLOW_THREAD_VIRTUAL, 1 << 20, 256);
 }

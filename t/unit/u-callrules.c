@@ -113,7 +113,7 @@ TEST(callrules_take_a_file_of_jpmt)
 	callrules_release(&rules);
 }
 
-TEST(callrules_faults_are_told_with_their_place)
+TEST(callrules_faults_are_reported_with_their_place)
 {
 	struct callrules rules = { 0 };
 	struct err e;

@@ -56,7 +56,7 @@ TEST(cgroup_is_found_in_the_hierarchy_of_a_controller)
 	CHECK_U64(cgroup_parse_of(text, strlen(text), "perf", &at), 0);
 }
 
-TEST(cgroup_of_a_text_that_is_none_is_nothing)
+TEST(cgroup_of_a_text_that_names_none_is_empty)
 {
 	static const char *const texts[] = { "", "\n", "0::/a", "0::\n", "0:/a\n", "::a\n", "0::a\n", ":\n:\n", "::\n" };
 	static char longest[CGROUP_MAX_PATH + 16] = "0::/";

@@ -177,7 +177,7 @@ TEST(classfile_instructions_are_counted_in_each_block)
 	CHECK(out.data && memmem(out.data, out.len, want, sizeof(want)));
 }
 
-TEST(classfile_a_place_is_told_before_a_call_unless_it_was_on_all_ways_there)
+TEST(classfile_a_line_is_reported_before_a_call_unless_it_was_on_all_paths)
 {
 	/* two calls on line 5, one on 0x8009; without lines; a jump back to the second */
 	static const uint8_t code[] = { 0xb8, 0, 1, 0xb8, 0, 1, 0xb8, 0, 1, 0xb1 },
@@ -230,7 +230,7 @@ TEST(classfile_what_is_not_selected_stays)
 	CHECK(!out.data && t.nr_asked == 1 && !t.nr_skipped && out.nr_methods == 1);
 }
 
-TEST(classfile_limits_of_the_jvm_are_told_apart)
+TEST(classfile_limits_of_the_jvm_are_distinguished)
 {
 	static uint8_t nops[65535];
 
@@ -247,7 +247,7 @@ TEST(classfile_limits_of_the_jvm_are_told_apart)
 	CHECK_U64(why(RETURN, 1, 0, 65535 - 18), CLASSFILE_POOL_FULL);
 }
 
-TEST(classfile_code_that_makes_no_sense_is_left_alone)
+TEST(classfile_invalid_code_is_left_alone)
 {
 	static const uint8_t unknown[] = { 0xca, 0xb1 }, cut[] = { 0x11, 0 }, into_insn[] = { 0xa7, 0, 1 },
 			     out_of_code[] = { 0xa7, 0, 3 },

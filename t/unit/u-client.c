@@ -227,7 +227,7 @@ TEST(client_refuses_other_messages)
 	end(&r);
 }
 
-TEST(client_says_one_half_of_the_key_and_wants_the_other)
+TEST(client_sends_one_half_of_the_key_and_expects_the_other)
 {
 	struct jvm_msg answer = setup(JVM_MARKS), m = { 0 };
 	struct recorder r;

@@ -121,7 +121,7 @@ TEST(cpi_counts_on_each_cpu)
 	cpus_release(&cpus);
 }
 
-TEST(cpi_needs_both_for_the_ratio_alone)
+TEST(cpi_needs_both_counters_only_for_the_ratio)
 {
 	struct cpi_counts c = { .cycles = { 7, 5, 5 } };
 	struct cpi_sum s = CPI_SUM_INIT;

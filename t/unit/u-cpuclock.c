@@ -68,7 +68,7 @@ static void take(void *ctx, const struct cpuclock_end *end)
 	ends[nr_ends++] = *end;
 }
 
-TEST(cpuclock_tells_what_threads_had_used)
+TEST(cpuclock_reports_what_threads_had_used)
 {
 	uint64_t ns, used = 0, begun = clock_mono_ns();
 	int go, other_go, pid = start(&go), other = start(&other_go), tries;
@@ -161,7 +161,7 @@ static int have_traps(void)
 	return errno == ENOENT ? 0 : 2;		/* a test's machine has no shell */
 }
 
-TEST(cpuclock_sends_traps_to_those_who_handle_them)
+TEST(cpuclock_sends_traps_to_processes_that_handle_them)
 {
 	int pid, status, ms;
 	struct cpuclock *c;

@@ -20,7 +20,7 @@ static bool says(const char *want, const char *args, size_t args_len, const char
 	return same;
 }
 
-TEST(crashes_know_where_a_jvm_was_told_to_write)
+TEST(crashes_know_where_a_jvm_writes_its_report)
 {
 	CHECK(says(NULL, NULL, 0, NULL, 0));
 	CHECK(says(NULL, WORDS("java\0-XX:ErrorFile=\0Main"), WORDS("A=-XX:ErrorFile=x")));

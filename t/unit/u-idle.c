@@ -102,7 +102,7 @@ TEST(ticker_intervals_count_from_the_start_and_leave_out_those_missed)
 	CHECK_U64(ticker_next(&t, 100, 5), 1100);
 }
 
-TEST(ticker_tells_the_signal_that_came_before_the_time)
+TEST(ticker_reports_a_signal_that_came_before_the_time)
 {
 	struct ticker t;
 

@@ -131,7 +131,7 @@ TEST(java_user_halves_of_a_thread_may_come_in_any_order)
 	java_free(j);
 }
 
-TEST(java_a_half_that_had_to_wait_for_the_one_before_is_no_loss)
+TEST(java_a_half_that_had_to_wait_for_the_one_before_is_not_a_loss)
 {
 	struct proc p = { .id = 1 };
 	struct java *j = java_new(NULL, &p);

@@ -167,7 +167,7 @@ TEST(join_goes_on_from_a_server_to_the_next)
 	join_release(&j);
 }
 
-TEST(join_tells_the_call_that_is_served_from_the_one_that_is_made)
+TEST(join_distinguishes_the_served_call_from_the_one_made)
 {
 	struct model m[3];
 	struct join j;

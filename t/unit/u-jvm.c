@@ -232,7 +232,7 @@ static void say(int fd, uint32_t type)
 	CHECK_U64(send(fd, &m, sizeof(m), MSG_NOSIGNAL), sizeof(m));
 }
 
-TEST(jvm_server_admits_only_who_is_recorded)
+TEST(jvm_server_admits_only_recorded_processes)
 {
 	struct jvm_server_opts o = { .sample = true, .max_depth = 100, .max_stack_bytes = 4096 };
 	struct jvm_callbacks cb = { .admit = refuse, .lost = ignore_lost, .gone = note_gone };
@@ -327,7 +327,7 @@ static bool who_is_waited_for(uint64_t patience_ns)
 	return in_time;
 }
 
-TEST(jvm_server_waits_for_who_says_nothing_and_longer_for_who_said_hello)
+TEST(jvm_server_waits_for_silent_clients_and_longer_after_hello)
 {
 	CHECK(who_is_waited_for(50000000) || who_is_waited_for(1000000000));
 }

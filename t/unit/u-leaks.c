@@ -269,7 +269,7 @@ static enum leak_grows verdict(double from, double to, double life, double whole
 	return m->rows[0].grows;
 }
 
-TEST(leaks_are_told_from_what_does_not_grow)
+TEST(leaks_are_distinguished_from_what_does_not_grow)
 {
 	struct leaks m;
 
@@ -349,7 +349,7 @@ TEST(leaks_pair_nothing_that_contradicts_itself)
 }
 
 /* Of what came after the last collection nothing is known: it is in no estimate, and in the upper bounds. */
-TEST(leaks_of_which_no_collection_has_told_are_in_the_upper_bounds)
+TEST(leaks_that_no_collection_has_looked_at_are_in_the_upper_bounds)
 {
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
 	struct rec_sample late = {

@@ -193,7 +193,7 @@ static int take_roster(void *ctx, const struct rec_roster *r)
 }
 
 /* The log is read before the rings: of the first sample even, and with several sweeps at once. */
-TEST(lives_that_are_told_to_have_ended_before_they_come_are_gone)
+TEST(lives_whose_end_comes_before_their_sample_are_gone)
 {
 	const struct jvm_swept sweep = {
 		.time_ns = 100, .pauses = 3, .collector = JVM_COLLECTS_AT_ONCE, .young_ns = 100,

@@ -431,7 +431,7 @@ TEST(near_finds_typing_errors_and_beginnings_but_no_other_words)
 	CHECK(!nearest("a word that is longer than any that could be near to another"));
 }
 
-TEST(opt_changed_finds_the_first_value_that_is_no_default)
+TEST(opt_changed_finds_the_first_value_that_is_not_the_default)
 {
 	CHECK_U64(PARSE("file"), 0);
 	CHECK(!opt_changed(table, &o));

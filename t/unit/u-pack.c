@@ -86,7 +86,7 @@ TEST(pack_compresses_chunk_after_chunk_and_back)
 	free(data);
 }
 
-TEST(pack_refuses_what_is_no_compressed_chunk)
+TEST(pack_refuses_what_is_not_a_compressed_chunk)
 {
 	uint8_t data[3000], packed[4000], copy[4000];
 	struct unpack *u = unpack_new();
@@ -250,7 +250,7 @@ struct some {			/* any record of a fixed size */
 	uint64_t time_ns, a, b, c;
 };
 
-TEST(pack_tells_of_records_by_what_differs)
+TEST(pack_writes_records_by_what_differs)
 {
 	uint8_t *items = malloc(MOST), *at = items;
 	struct unpack *u = unpack_new();

@@ -163,7 +163,7 @@ TEST(profile_native_frames_get_demangled_names_below_process_and_thread)
 	    "4\t1\t1000\tdo_work\tkernel\t[kernel.kallsyms]\t\t0\n" THREAD_2 "2\t1\t1000\touter\tnative" LIB);
 }
 
-TEST(profile_tells_where_it_came_from)
+TEST(profile_has_where_it_came_from)
 {
 	begin();
 	start();

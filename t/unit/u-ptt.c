@@ -144,7 +144,7 @@ static bool sees_kernel_threads(void)
 	return flags & PF_KTHREAD;
 }
 
-TEST(ptt_numbers_are_the_kernels_in_the_first_namespace_alone)
+TEST(ptt_numbers_are_the_kernels_only_in_the_first_namespace)
 {
 	int status = 0, pid;
 
@@ -284,7 +284,7 @@ TEST(ptt_note_of_a_session_is_read_back)
 	CHECK(ptt_note_parse(empty, &n, &e) == -EPROTO);
 }
 
-TEST(ptt_difference_of_snapshots_leaves_out_who_did_not_run)
+TEST(ptt_difference_of_snapshots_leaves_out_threads_that_did_not_run)
 {
 	struct ptt_thread old[] = { { 1, 1, "idle", true, 10, { 0 } }, { 1, 2, "busy", true, 11, { 0 } } };
 	struct ptt_thread new[] = { { 1, 1, "idle", true, 10, { 0 } }, { 1, 2, "busy", true, 11, { 0 } },

@@ -143,7 +143,7 @@ TEST(reader_of_bytes_of_a_descriptor_and_of_a_file_is_the_same)
 	buf_release(&b);
 }
 
-TEST(reader_tells_damage)
+TEST(reader_reports_damage)
 {
 	struct arcprof_trace *t;
 	struct buf b = BUF_INIT;

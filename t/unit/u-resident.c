@@ -25,7 +25,7 @@ static void check_claims(struct claims *c, const char *want)
 	claims_release(c);
 }
 
-TEST(resident_who_comes_first_keeps_addresses)
+TEST(resident_the_first_claim_keeps_addresses)
 {
 	struct claims c = { 0 };
 

@@ -52,7 +52,7 @@ TEST(resource_knows_the_pod)
 	buf_release(&b);
 }
 
-TEST(resource_has_no_label_that_is_none)
+TEST(resource_without_labels_is_empty)
 {
 	char *environment, text[64];
 	struct buf b = BUF_INIT;

@@ -25,7 +25,7 @@ static const struct jvm_root *told(const struct roots *r, uint64_t end)
 	return &r->told[jvm_root_slot(end)];
 }
 
-TEST(roots_a_root_is_told_with_the_hash_the_agent_will_find)
+TEST(roots_a_root_is_sent_with_the_hash_the_agent_will_find)
 {
 	struct jvm_segment s = segment(END, false);
 	const struct jvm_rec_segment rec = {
@@ -91,7 +91,7 @@ TEST(roots_equal_frames_have_one_number_and_there_is_an_end_to_numbers)
 	roots_release(&r);
 }
 
-TEST(roots_of_interrupted_native_code_only_the_end_is_told)
+TEST(roots_of_interrupted_native_code_have_only_their_end_sent)
 {
 	struct jvm_segment s = segment(END, true), root = segment(END, false);
 	struct roots r = { NULL };
@@ -107,7 +107,7 @@ TEST(roots_of_interrupted_native_code_only_the_end_is_told)
 	roots_release(&r);
 }
 
-TEST(roots_what_was_told_is_taken_back_in_doubt_for_good_and_at_new_mappings_for_now)
+TEST(roots_are_withdrawn_for_good_in_doubt_and_for_now_at_new_mappings)
 {
 	struct jvm_segment s = segment(END, false);
 	struct roots r = { NULL };

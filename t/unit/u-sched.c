@@ -288,7 +288,7 @@ TEST(sched_lost_records_make_everything_unknown_since_the_last_one)
 	sched_release(&m);
 }
 
-TEST(sched_without_wakeups_blocked_is_all_that_is_not_preempted)
+TEST(sched_without_wakeups_whatever_is_not_preempted_is_blocked)
 {
 	begin("threads", "no");
 	put(100, SCHED_SWITCH, 2, 0, SCHED_BLOCKED, 0);

@@ -70,7 +70,7 @@ TEST(sheet_prints_cells_as_exact_json)
 			   "{\"name\":null,\"share\":null,\"ok\":false,\"nr\":null}]}\n");
 }
 
-TEST(sheet_prints_values_alone)
+TEST(sheet_prints_only_values)
 {
 	check(FORMAT_HEX, "0xffffffffffffffff\n");
 	check(FORMAT_DEC, "18446744073709551615\n");

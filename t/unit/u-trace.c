@@ -512,7 +512,7 @@ static void note_address(void *ctx, uint32_t module, uint64_t off, bool kernel)
 	sums[1] += module * 1000003ull + off + kernel;
 }
 
-TEST(trace_addresses_are_told_once_over_all_epochs)
+TEST(trace_addresses_are_named_once_in_all_epochs)
 {
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ .epoch_bytes = 50000 });
 	uint64_t sums[2] = { 0 }, want = 0;

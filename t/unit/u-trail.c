@@ -89,7 +89,7 @@ TEST(trail_of_a_loop_comes_back_to_where_it_began)
 	CHECK_U64(trail_passed(&t, BASE + 1, true), 1);
 }
 
-TEST(trail_ends_where_two_ways_would_meet)
+TEST(trail_ends_where_two_paths_would_meet)
 {
 	struct trail t;
 

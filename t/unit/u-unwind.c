@@ -689,7 +689,7 @@ TEST(unwind_a_function_without_rules_has_its_caller_in_the_link_register)
 	tear_down();
 }
 
-TEST(unwind_a_word_that_follows_no_call_is_no_return_address)
+TEST(unwind_a_word_that_follows_no_call_is_not_a_return_address)
 {
 	set_up(NULL, 0);
 	regs.r[6] = STACK + 16;

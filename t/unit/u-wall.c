@@ -119,7 +119,7 @@ static void add_some(struct wall_times *t, uint64_t *seed)
 	}
 }
 
-TEST(wall_times_never_fall_below_what_was_told)
+TEST(wall_times_never_fall_below_reported_ones)
 {
 	uint64_t seed = 1, before, *ns, *told_ns;
 	struct wall_times t, told;
@@ -470,7 +470,7 @@ static uint64_t delay_by_slot(struct wall *w, uint32_t tid)
 	return all;
 }
 
-TEST(wall_sees_who_is_woken_while_it_goes_to_sleep)
+TEST(wall_sees_a_thread_that_is_woken_while_it_goes_to_sleep)
 {
 	int pid = getpid(), fds[2], rival;
 	struct wall_opts o = { .pids = &pid, .nr_pids = 1, .nr_slots = 64 };
@@ -550,7 +550,7 @@ static int have_traps(void)
 	return errno == ENOENT ? 0 : 2;		/* a test's machine has no shell */
 }
 
-TEST(wall_sends_traps_to_those_who_handle_them)
+TEST(wall_sends_traps_to_processes_that_handle_them)
 {
 	int pid, status, ms;
 	struct wall_opts o = { .pids = &pid, .nr_pids = 1, .nr_slots = 64 };

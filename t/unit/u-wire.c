@@ -301,7 +301,7 @@ TEST(wire_refuses_a_key_that_is_0)
 	buf_release(&b);
 }
 
-TEST(wire_refuses_lines_that_are_no_pairs)
+TEST(wire_refuses_lines_that_are_not_pairs)
 {
 	union jvm_record r = a_method;
 	struct buf b;
@@ -330,7 +330,7 @@ TEST(wire_refuses_an_inline_table_that_ends_early)
 	buf_release(&b);
 }
 
-TEST(wire_text_ends_at_its_first_zero_and_is_cut_by_who_writes_it)
+TEST(wire_text_ends_at_its_first_zero_and_is_cut_by_its_writer)
 {
 	static char name[JVM_MAX_STRING + 10];
 	union jvm_record r = { .stub = { .name = "ma\0in", .name_len = 5 } }, want = r;
