@@ -5,7 +5,8 @@
  * SAMPLES (cpu=samples), CPU TIME (cpu=times), MONITOR TIME (monitor=y).  As there, threads are merged
  * without thread=y, and stacks that differ only beyond depth=N frames are one TRACE.
  *
- * It knew no native frames: here they have a module in place of the source.  What was not measured is "-".
+ * It knew no native frames: here they have a module in place of the source.  Programs that read it split
+ * rows at blanks, which names of Java do not have, and others get "_" for.  What was not measured is "-".
  *
  * Source: JDK 8 demo/jvmti/hprof/src/hprof_io.c.
  */
@@ -184,13 +185,21 @@ static const char *function_of(const struct printer *p, uint32_t stack)
 	return str(p, p->x.functions[location_of(p, stack)->function - 1].name);
 }
 
+static void hprof_put_word(const struct printer *p, const char *name)
+{
+	for (; *name; name++)
+		fputc(*name == ' ' ? '_' : *name, p->out);
+}
+
 static void hprof_put_frame(const struct printer *p, uint32_t stack)
 {
 	const struct export_location *l = location_of(p, stack);
 	uint32_t file = p->x.functions[l->function - 1].file;
 	const char *source = file ? last_part(str(p, file)) : "<Unknown Source>";
 
-	fprintf(p->out, "\t%s(", function_of(p, stack));
+	fputc('\t', p->out);
+	hprof_put_word(p, function_of(p, stack));
+	fputc('(', p->out);
 	if (l->line)
 		fprintf(p->out, "%s:%" PRIu32 ")\n", source, l->line);
 	else if (l->module)
@@ -301,14 +310,21 @@ static void put_sites(struct printer *p, struct table *t)
 	fputs("SITES END\n", p->out);
 }
 
-/* Print the last column. */
+static void put_method(const struct printer *p, uint32_t stack)
+{
+	hprof_put_word(p, function_of(p, stack));
+	fputc('\n', p->out);
+}
+
+/* The last column. */
 static void put_what(const struct printer *p, const struct row *r, bool monitor)
 {
 	if (monitor)
 		fprintf(p->out, "%s (Java)\n", r->class ? str(p, r->class) : "<Unknown>");
+	else if (!hprof_stack_of(p, r))
+		fputs("<empty_trace>\n", p->out);
 	else
-		fprintf(p->out, "%s\n",
-			hprof_stack_of(p, r) ? function_of(p, hprof_stack_of(p, r)) : "<empty trace>");
+		put_method(p, hprof_stack_of(p, r));
 }
 
 /* name: what the record is called; the total is in units of unit, which its name may follow. */

@@ -377,9 +377,9 @@ hprof_agrees() {
 	"$TOP/t/formats/hprof-read" <profile >got.json
 	arcprof report -i "$DATA/$1/trace" "${@:3}" --xprof --format json >want.json
 	# the empty trace is of threads in no function
-	jq -S --arg k "$2" '.[$k] | del(.["<empty trace>"]) | map_values(.[0])' got.json >got
+	jq -S --arg k "$2" '.[$k] | del(.["<empty_trace>"]) | map_values(.[0])' got.json >got
 	jq -S '[.rows[] | select(.n > 0 and .kind != "thread" and .kind != "process")] | group_by(.name) |
-		map({ key: .[0].name, value: map(.n) | add }) | from_entries' want.json >want
+		map({ key: .[0].name | gsub(" "; "_"), value: map(.n) | add }) | from_entries' want.json >want
 	diff want got
 	[ "$(wc -l <got)" -gt 3 ]
 }
