@@ -190,6 +190,46 @@ static int calls_take_sched(void *ctx, const struct rec_sched *r, size_t nr)
 	return p->sink->sched(p->ctx, r, nr);
 }
 
+/* ---- samples of entries and returns ---- */
+
+static void learn_probed(struct calls *c)
+{
+	uint32_t i;
+
+	probed_find(&c->probed, c->names);
+	for (i = 1; i <= c->probed.nr_functions; i++) {
+		learn_function(c, &(struct rec_call_consumer){ i, { .kind = FRAME_NAMED } });
+		c->functions[c->nr_functions - 1].consumer = probed_consumer(&c->probed, c->names, i);
+	}
+}
+
+/* A thread's tree has its number. Of n calls one was sampled if that has another weight. */
+static int calls_take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
+{
+	struct pass *p = ctx;
+	int r = 0;
+	size_t i;
+
+	(void)ep;
+	for (i = 0; i < nr && !r; i++) {
+		struct probed_event x = { 0 };
+		struct call_event e;
+
+		if (s[i].event < PROBED_MAX_EVENTS)
+			x = p->c->probed.events[s[i].event];
+		if (!x.function || !s[i].thread || s[i].weight != 1)
+			continue;
+		if (map_get(&p->c->tree_of, s[i].thread) == MAP_NONE)
+			learn_tree(p->c, &(struct rec_call_tree){ .tree = s[i].thread, .thread = s[i].thread,
+								  .name = "" });
+		e = (struct call_event){ s[i].time_ns, x.kind, x.function, { 0 } };
+		if (p->sink->events)
+			r = p->sink->events(p->ctx, tree_index(p->c, s[i].thread),
+					    &(struct rec_call_events){ s[i].thread, 0, 1, &e });
+	}
+	return r;
+}
+
 int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink *sink, void *ctx,
 	       struct err *e)
 {
@@ -202,7 +242,10 @@ int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink 
 		records.call_tree = calls_take_tree;
 		records.call_consumer = calls_take_function;
 		records.call_label = calls_take_label;
+		learn_probed(c);
 	}
+	if (c->probed.nr_functions && (!c->complete || p.sink->events))
+		records.samples = calls_take_samples;
 	records.call_nodes = p.sink->nodes ? calls_take_nodes : NULL;
 	records.call_values = p.sink->values ? calls_take_values : NULL;
 	records.call_events = p.sink->events ? calls_take_events : NULL;

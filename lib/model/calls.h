@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * calls.h - reads the calls of a trace: keeps whose they are and what is called, and gives the trees and
- * events to whoever wants them.
+ * events to whoever wants them. Sampled entries and returns of native functions (probed.h) are events, too.
  */
 #ifndef MODEL_CALLS_H
 #define MODEL_CALLS_H
 
 #include "model/names.h"
+#include "model/probed.h"
 #include "trace/calls.h"
 
 struct call_function {
@@ -29,6 +30,7 @@ struct calls {
 	bool complete;			/* all trees and functions are known */
 	bool has_labels;		/* some thread had labels while its calls were counted */
 	uint32_t damaged;		/* the consumer of what makes no sense */
+	struct probed probed;
 };
 
 /*

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* gensamples.c - iterates over the samples of a trace (gensamples.h). */
 #include <errno.h>
+#include <string.h>
 
+#include "model/probed.h"
 #include "report/gensamples.h"
 
 /* Return whether both are values of one sample. */
@@ -18,6 +20,27 @@ static size_t gensamples_count(const struct flow_times *t)
 	for (i = 0; i < t->nr_list; i++)
 		nr += !i || !gensamples_is_same(&t->list[i - 1], &t->list[i]);
 	return nr;
+}
+
+/* Forget the samples that are listed as calls: entries and returns of native functions. */
+static void leave_out_calls(struct gen_samples *s)
+{
+	struct flow_times *t = &s->m.times;
+	bool are_calls[FLOW_MAX_METRICS] = { false };
+	struct probed probed;
+	size_t i, nr = 0;
+	unsigned int m;
+
+	probed_find(&probed, &s->names);
+	for (m = 0; m < s->m.nr_shown && probed.nr_functions; m++)
+		for (i = 0; i < PROBED_MAX_EVENTS && !are_calls[m]; i++)
+			are_calls[m] = probed.events[i].function &&
+				       !strcmp(names_event(&s->names, i, ""),
+					       model_str(&s->m, s->m.metrics[m].name));
+	for (i = 0; i < t->nr_list; i++)
+		if (!are_calls[t->list[i].metric])
+			t->list[nr++] = t->list[i];
+	t->nr_list = nr;
 }
 
 int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct report_opts *o,
@@ -40,6 +63,7 @@ int gen_samples_read(struct gen_samples *s, struct trace_reader *t, const struct
 		*e = none;
 		return r;
 	}
+	leave_out_calls(s);
 	flow_times_sort_by_time(&s->m.times);
 	s->nr_read = gensamples_count(&s->m.times);
 	r = view_init(&v, &s->m, &s->origin, &only, e);

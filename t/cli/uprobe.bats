@@ -43,6 +43,28 @@ nothing_stays() {
 	nothing_stays
 }
 
+@test "report --calls: functions whose entries and returns were sampled, with what others consumed meanwhile" {
+	skip_unless_uprobes
+	f=$(workload probed)
+	record -e "page-faults,uprobe:$f:outer,uprobe-return:$f:outer,uprobe:$f:counted,uprobe-return:$f:counted" -- "$f" 40
+	[ "$status" -eq 0 ]
+	arcprof report -i trace --calls --format json >calls
+	jq -e '[.rows[] | { (.name): .n }] | add == { outer: 4, counted: 90 }' calls
+	# each is inside its caller, which takes longer than all that it calls
+	jq -e '[.rows[] | { (.name): . }] | add | .outer.total > .counted.total and .outer.self == .outer.total - .counted.total' calls
+	arcprof report -i trace --calls=outer --format json | jq -e '.slowest | map(select(.name == "outer")) | length == 4'
+	# each event is listed once, and samples of others beside them
+	arcprof report -i trace --gen --format json | jq -e '[.events[] | select(.kind | test("uprobe"))] == [] and
+		([.events[] | select(.kind == "entry")] | length == 94) and any(.events[]; .kind == "page-faults")'
+	arcprof query -i trace --format csv "SELECT name, count(*) FROM calls GROUP BY name ORDER BY 1" | sed 1d >table
+	diff table - <<<$'counted,90\nouter,4'
+	# what all threads consumed while it ran: Others
+	arcprof report -i trace --calls --metric page-faults | grep -F Others
+	run_arcprof report -i trace --calls --metric "uprobe:$f:counted" --format json
+	# of the metric itself: 40, 20, 20 and 10 calls in four of the caller
+	jq -e '[.rows[] | select(.name == "outer") | .total] == [90]' <<<"$output"
+}
+
 @test "record: with -a, the first calls of the program are recorded" {
 	skip_unless_uprobes
 	for i in 1 2 3; do
