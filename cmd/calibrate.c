@@ -18,7 +18,7 @@
 #include "train.h"
 
 struct calibrate_opts {
-	bool show, sequences, verify, accept_unstable, native, precise_time, calltrace;
+	bool show, sequences, verify, accept_unstable, native, precise_time, calltrace, call_tier;
 	const char *java;
 	struct opt_list metrics;
 	struct sheet_choice choice;
@@ -32,6 +32,8 @@ static const struct opt calibrate_table[] = {
 		 "metrics to calibrate together, as for record (default: cpu, wall, and both)"),
 	OPT_FLAG(0, "precise-time", O, precise_time, "calibrate for recordings with --precise-time"),
 	OPT_FLAG(0, "calltrace", O, calltrace, "calibrate for recordings with --calltrace"),
+	OPT_FLAG(0, "call-tier", O, call_tier,
+		 "calibrate for recordings with --call-tier: Java methods by how their code runs"),
 	OPT_FLAG(0, "native", O, native, "measure C and C++ functions (default: these, and Java methods if there is a java)"),
 	OPT_STR_OPTARG(0, "java", O, java, "jvm", "measure Java methods, in the JVM of this JDK or command (default: java in PATH)"),
 	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "also use results that vary much between repetitions"),
@@ -74,6 +76,19 @@ static int choose_java(const char *java, char *out, size_t size, struct err *e)
 	return 0;
 }
 
+/* Measure one set of metrics, of Java methods of each tier if that is asked for. */
+static int measure_set(const struct calibrate_opts *o, struct training *t, const char *metrics,
+		       struct calibration *table, struct err *e)
+{
+	int r = 0;
+
+	if (!o->call_tier)
+		return train_set(t, metrics, o->accept_unstable, table, e);
+	for (t->tier = CALIBRATION_INTERPRETED; t->tier < CALIBRATION_NR_TIERS && !r; t->tier++)
+		r = train_set(t, metrics, o->accept_unstable, table, e);
+	return r;
+}
+
 /* java NULL: native functions. What was measured is kept at once. */
 static int measure_one(const struct calibrate_opts *o, const char *java, struct calibration *table,
 		       const char *path, unsigned int *nr_refused, struct err *e)
@@ -90,7 +105,7 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 	t.precise = o->precise_time;
 	t.events = o->calltrace;
 	for (i = 0; sets[i] && !r; i++) {
-		r = train_set(&t, asked.len ? asked.data : sets[i], o->accept_unstable, table, e);
+		r = measure_set(o, &t, asked.len ? asked.data : sets[i], table, e);
 		if (asked.len)
 			break;
 	}
@@ -103,14 +118,14 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 static int measure(const struct calibrate_opts *o, struct calibration *table, const char *path,
 		   unsigned int *nr_refused, struct err *e)
 {
-	bool all = !o->native && !o->java;
+	bool all = !o->native && !o->java && !o->call_tier;
 	char java[PATH_MAX];
 	int r = 0;
 
 	if (o->native || all)
 		r = measure_one(o, NULL, table, path, nr_refused, e);
-	if (!r && o->java) {
-		r = choose_java(o->java, java, sizeof(java), e);
+	if (!r && (o->java || o->call_tier)) {
+		r = choose_java(o->java ? o->java : "", java, sizeof(java), e);
 		if (!r)
 			r = measure_one(o, java, table, path, nr_refused, e);
 	} else if (!r && all && !train_no_java() && find_java(java, sizeof(java))) {
@@ -125,17 +140,19 @@ static const struct sheet_column columns[] = {
 	{ "metrics", "metrics", -20, .before = "  " }, { "metric", "metric", -12 },
 	{ "within", "within", 10, .unit = .001 }, { "between", "between", 10, .unit = .001 },
 	{ "doubt", "doubt", 10, .unit = .001 },
-	{ "spread" }, { "stable" }, { "used" },
+	{ "thrown" }, { "spread" }, { "stable" }, { "used" }, { "environment" },
 	{ NULL, "spread", 8 }, { NULL, "used", .before = "  " },
 };
 
 static void name_client(const struct calibration *t, size_t i, struct sheet *s)
 {
 	const struct calibration_row *r = &t->rows[i];
-	const bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu);
+	const bool named = !i || strcmp(r->client, r[-1].client) || strcmp(r->cpu, r[-1].cpu) ||
+			   strcmp(r->environment, r[-1].environment);
 
 	if (sheet_is_text(s) && !s->chosen && named)
-		fprintf(s->out, "%s on %s\n", r->client, r->cpu);
+		fprintf(s->out, "%s on %s%s%s\n", r->client, r->cpu, *r->environment ? ", " : "",
+			r->environment);
 }
 
 static void print_row(const struct calibration *t, size_t i, struct sheet *s)
@@ -150,8 +167,9 @@ static void print_row(const struct calibration *t, size_t i, struct sheet *s)
 	sheet_row(s, NULL, (const struct cell[]){
 		cell_text(r->client), cell_text(r->cpu), cell_text(r->metrics), cell_text(r->metric),
 		cell_real(r->cost.within / 1000.0), cell_real(r->cost.between / 1000.0),
-		cell_real(r->cost.doubt / 1000.0), cell_real(r->cost.spread / 1000.0),
-		cell_bool(stable), cell_bool(r->used), percent,
+		cell_real(r->cost.doubt / 1000.0), cell_real(r->cost.thrown / 1000.0),
+		cell_real(r->cost.spread / 1000.0),
+		cell_bool(stable), cell_bool(r->used), cell_text(r->environment), percent,
 		cell_text(!r->used ? "no: unstable" : stable ? "yes" : "yes, though unstable"),
 	});
 }
@@ -206,7 +224,10 @@ static void print_sequence(const struct calibration_row *r, int from, int to, ui
 	});
 }
 
-/* Trees have what is within a call, and between two. A cost of 0 does not happen, or was not measured. */
+/*
+ * Trees have what is within a call, and between two, the first of which an exception may have ended. A cost
+ * of 0 does not happen, or was not measured.
+ */
 static void print_sequences_of(const struct calibration_row *r, struct sheet *s)
 {
 	int from, to;
@@ -214,6 +235,8 @@ static void print_sequences_of(const struct calibration_row *r, struct sheet *s)
 	if (!r->cost.has_sequences) {
 		print_sequence(r, 0, 1, r->cost.within, s);
 		print_sequence(r, 1, 0, r->cost.between, s);
+		if (r->cost.thrown)
+			print_sequence(r, 2, 0, r->cost.between + r->cost.thrown, s);
 		return;
 	}
 	for (from = 0; from < CALIBRATION_STEPS; from++)
@@ -348,7 +371,8 @@ static int run_verify(const struct calibrate_opts *o)
 	size_t nr = 0;
 	int nr_off;
 
-	if (o->show || o->sequences || o->accept_unstable || o->calltrace || o->metrics.nr_items > 1) {
+	if (o->show || o->sequences || o->accept_unstable || o->calltrace || o->call_tier ||
+	    o->metrics.nr_items > 1) {
 		log_error("--verify can only be combined with --native, --java, --precise-time, one --metric, --format, --columns and --sort");
 		return EXIT_USAGE;
 	}
@@ -375,9 +399,13 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	if (o->verify)
 		return run_verify(o);
 	if ((o->show || o->sequences) && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
-					  o->precise_time || o->calltrace)) {
+					  o->precise_time || o->calltrace || o->call_tier)) {
 		log_error("%s can only be combined with --format, --columns and --sort",
 			  o->show ? "--show" : "--sequences");
+		return EXIT_USAGE;
+	}
+	if (o->call_tier && o->native) {
+		log_error("cannot be combined: --call-tier and --native: only Java methods have tiers");
 		return EXIT_USAGE;
 	}
 	r = calibration_path(&path, &e);

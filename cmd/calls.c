@@ -173,8 +173,9 @@ int calls_read_config(const char *path, struct callrules *rules, struct err *e)
 	return r;
 }
 
-/* Write the set of the recording's metrics as the table names it. */
-static void put_set(const struct callflow_opts *o, char set[static CALIBRATION_NAME])
+/* Write the set of the recording's metrics as the table names it for calls of that tier. */
+static void put_set(const struct callflow_opts *o, enum calibration_tier tier,
+		    char set[static CALIBRATION_NAME])
 {
 	uint32_t m;
 
@@ -186,38 +187,66 @@ static void put_set(const struct callflow_opts *o, char set[static CALIBRATION_N
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_PRECISE);
 	if (o->layout.flags & CALLFLOW_EVENTS)
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_TRACE);
+	if (tier)
+		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), " %s",
+			 calibration_tier_name(tier));
 }
 
+/* whose costs are looked up in the table */
+struct measured {
+	const struct calibration *table;
+	const char *client, *cpu, *environment;
+};
+
 /* Take the cost of each metric in this set; return false if it was not measured here. */
-static bool take_costs(struct callflow_opts *o, const struct calibration *table, const char *client,
-		       const char *cpu, struct callflow_costs *out)
+static bool take_costs(struct callflow_opts *o, const struct measured *x, enum calibration_tier tier,
+		       struct callflow_costs *out)
 {
-	char set[CALIBRATION_NAME];
+	char set[CALIBRATION_NAME], *other = o->measured_in[out != o->calibration];
 	const struct calibration_row *r;
 	struct buf text = BUF_INIT;
 	bool any = false;
 	uint32_t m;
 
-	put_set(o, set);
+	put_set(o, tier, set);
 	for (m = 0; m < o->layout.nr_metrics; m++) {
-		r = calibration_find(table, client, cpu, set, o->names[m]);
+		r = calibration_find(x->table, x->client, x->cpu, set, o->names[m]);
 		if (!r)
 			continue;
 		any = true;
+		if (*r->environment && strcmp(r->environment, x->environment) != 0)
+			snprintf(other, sizeof(o->measured_in[0]), "%s", r->environment);
 		buf_reset(&text);
 		if (r->used)
 			calibration_put_cost(&text, &r->cost);
 		else
 			buf_str(&text, "unstable");
-		snprintf(out->costs[m], sizeof(out->costs[m]), "%s", text.data);
+		snprintf(out->costs[tier][m], sizeof(out->costs[tier][m]), "%s", text.data);
 	}
 	buf_release(&text);
 	return any;
 }
 
-/* Take the costs of all JVMs that were measured with this agent: which will run is not known yet. */
-static void take_jvms(struct callflow_opts *o, const struct calibration *table, const char *cpu)
+/* Take the costs of each tier. Calls whose tier is not known are of compiled code, but for a few. */
+static bool take_java_costs(struct callflow_opts *o, const struct measured *x, struct callflow_costs *out)
 {
+	bool any = false;
+	int tier;
+
+	if (!(o->layout.flags & CALLFLOW_TIERS))
+		return take_costs(o, x, CALIBRATION_ANY_TIER, out);
+	for (tier = CALIBRATION_INTERPRETED; tier < CALIBRATION_NR_TIERS; tier++)
+		any |= take_costs(o, x, tier, out);
+	memcpy(out->costs[CALIBRATION_ANY_TIER], out->costs[CALIBRATION_C2],
+	       sizeof(out->costs[CALIBRATION_ANY_TIER]));
+	return any;
+}
+
+/* Take the costs of all JVMs that were measured with this agent: which will run is not known yet. */
+static void take_jvms(struct callflow_opts *o, const struct measured *m)
+{
+	const struct calibration *table = m->table;
+	struct measured x = *m;
 	struct buf agent = BUF_INIT;
 	size_t i;
 	uint32_t k;
@@ -230,7 +259,8 @@ static void take_jvms(struct callflow_opts *o, const struct calibration *table, 
 		for (k = 0; jvm && k < o->nr_calibrated_jvms; k++)
 			if (!strcmp(o->calibration[1 + k].jvm, jvm))
 				jvm = NULL;
-		if (!jvm || !take_costs(o, table, table->rows[i].client, cpu, c))
+		x.client = table->rows[i].client;
+		if (!jvm || !take_java_costs(o, &x, c))
 			continue;
 		snprintf(c->jvm, sizeof(c->jvm), "%s", jvm);
 		o->nr_calibrated_jvms++;
@@ -248,13 +278,14 @@ static void say_why(struct callflow_opts *o, const struct calibration *table, bo
 	const char *kind = of_java ? "java-" : "hookit-", *java = of_java ? " --java" : "";
 	const char *precise = o->layout.flags & CALLFLOW_PRECISE ? " --precise-time" : "";
 	const char *trace = o->layout.flags & CALLFLOW_EVENTS ? " --calltrace" : "";
+	const char *tier = of_java && o->layout.flags & CALLFLOW_TIERS ? " --call-tier" : "";
 	const char *other_cpu = NULL;
 	bool other_hooks = false, other_metrics = false;
 	char set[CALIBRATION_NAME], *why = o->uncalibrated[of_java];
 	const size_t size = sizeof(o->uncalibrated[0]);
 	size_t i;
 
-	put_set(o, set);
+	put_set(o, CALIBRATION_ANY_TIER, set);
 	set[strcspn(set, " ")] = '\0';
 	for (i = 0; i < table->nr_rows; i++) {
 		const struct calibration_row *r = &table->rows[i];
@@ -269,28 +300,30 @@ static void say_why(struct callflow_opts *o, const struct calibration *table, bo
 			other_metrics = true;
 	}
 	if (other_metrics)
-		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s%s --metric %s' before a recording measures these",
-			 java, precise, trace, set);
+		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s%s%s --metric %s' before a recording measures these",
+			 java, precise, trace, tier, set);
 	else if (other_cpu)
-		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s%s' measures on this one",
-			 other_cpu, java, precise, trace);
+		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s%s%s' measures on this one",
+			 other_cpu, java, precise, trace, tier);
 	else if (other_hooks)
-		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s%s' measures with this one", java,
-			 precise, trace);
+		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s%s%s' measures with this one", java,
+			 precise, trace, tier);
 }
 
 static void take_calibration(struct callflow_opts *o, const struct calibration *table)
 {
-	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME];
+	char client[CALIBRATION_NAME], cpu[CALIBRATION_NAME], environment[CALIBRATION_NAME];
+	const struct measured x = { table, client, cpu, environment };
 	struct buf agent = BUF_INIT;
 
 	calibration_hookit(client);
 	calibration_cpu(cpu);
-	if (!take_costs(o, table, client, cpu, &o->calibration[0]))
+	calibration_environment(environment);
+	if (!take_costs(o, &x, CALIBRATION_ANY_TIER, o->calibration))
 		say_why(o, table, false, client, cpu);
 	if (!inject_possible())
 		return;
-	take_jvms(o, table, cpu);
+	take_jvms(o, &x);
 	inject_build_id(&agent);
 	snprintf(client, sizeof(client), "java-%.16s-", agent.data);
 	buf_release(&agent);

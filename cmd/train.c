@@ -117,20 +117,59 @@ static void pass_on_messages(const struct training *t)
 	buf_release(&b);
 }
 
+enum { MAX_ARGS = 32 };
+
+struct args {
+	char *list[MAX_ARGS + 1];
+	size_t nr;
+};
+
+static void add_arg(struct args *a, const char *arg)
+{
+	if (arg && a->nr < MAX_ARGS)
+		a->list[a->nr++] = (char *)arg;
+}
+
+/* Add what starts the JVM: compiled code is there when it is asked for, and not some time later. */
+static void add_jvm(struct args *a, const struct training *t)
+{
+	static const char alone[] = "-XX:CompileCommand=dontinline,Trainer::*";
+	static const char *const options[CALIBRATION_NR_TIERS][2] = {
+		[CALIBRATION_INTERPRETED] = { "-XX:CompileCommand=exclude,Trainer::*" },
+		[CALIBRATION_C1] = { alone, "-XX:TieredStopAtLevel=1" },
+		[CALIBRATION_C2] = { alone },
+	};
+
+	add_arg(a, t->command);
+	add_arg(a, "-Xbatch");
+	add_arg(a, "-XX:CompileCommand=quiet");
+	add_arg(a, options[t->tier][0]);
+	add_arg(a, options[t->tier][1]);
+	add_arg(a, "-cp");
+	add_arg(a, t->dir);
+	add_arg(a, "Trainer");
+}
+
 /* Just as a user's recording is made. */
 static int record(const struct training *t, const char *metrics, struct err *e)
 {
-	char *what = t->verify ? "verify" : t->events ? "trace" : NULL;
-	char *argv[] = {
+	struct args a = { .list = {
 		"arcprof", "record", "--quiet", t->java ? "--callflow=Trainer.*,-Trainer.bare_*" : "--callflow",
 		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time",
-		t->events ? "--calltrace" : "--no-calltrace", "-o",
+		t->events ? "--calltrace" : "--no-calltrace", t->tier ? "--call-tier" : "--no-call-tier", "-o",
 		(char *)t->trace, "--",
-		t->java ? (char *)t->command : (char *)t->program,
-		/* compiled code is there when it is asked for, and not some time later */
-		t->java ? "-Xbatch" : what, t->java ? "-cp" : NULL, (char *)t->dir, "Trainer", what, NULL
-	};
-	int status, r = run(t, argv, &status, e);
+	} };
+	int status, r;
+
+	while (a.list[a.nr])
+		a.nr++;
+	if (t->java)
+		add_jvm(&a, t);
+	else
+		add_arg(&a, t->program);
+	add_arg(&a, t->verify ? "verify" : t->events ? "trace" :
+		    t->tier == CALIBRATION_INTERPRETED ? "interpreted" : NULL);
+	r = run(t, a.list, &status, e);
 
 	if (r || !status)
 		return r;
@@ -153,6 +192,7 @@ static const struct loop trained[CALIBRATION_LOOPS] = {
 	[LOOP_PLAIN_LONG] = { "plain_long", NULL }, [LOOP_LONG] = { "hooked_long", "long_chain" },
 	[LOOP_PLAIN_STORES] = { "plain_stores", NULL }, [LOOP_STORES] = { "hooked_stores", "stores" },
 	[LOOP_PLAIN_CALLER] = { "plain_caller", NULL }, [LOOP_CALLER] = { "hooked_caller", "empty" },
+	[LOOP_PLAIN_THROWN] = { "plain_thrown", NULL }, [LOOP_THROWN] = { "hooked_thrown", "thrown" },
 };
 
 static bool is_named(const struct training *t, const struct model *m, uint32_t node, const char *name)
@@ -173,22 +213,42 @@ static uint32_t child_named(const struct training *t, const struct model *m, uin
 	return c;
 }
 
-/* The contexts of a loop in a turn, and of the function that it calls. False: it has not all its calls. */
+bool train_has_tier(const struct training *t, uint32_t kind)
+{
+	static const uint32_t kinds[CALIBRATION_NR_TIERS] = {
+		[CALIBRATION_INTERPRETED] = CONSUMER_JAVA_INTERPRETED, [CALIBRATION_C1] = CONSUMER_JAVA_C1,
+		[CALIBRATION_C2] = CONSUMER_JAVA_C2, [CALIBRATION_INLINED] = CONSUMER_JAVA_INLINED,
+	};
+
+	return !t->tier || kind == kinds[t->tier];
+}
+
+static uint32_t train_kind_of(const struct model *m, uint32_t node)
+{
+	return m->consumers.items[m->flow.nodes[node].consumer].kind;
+}
+
+/*
+ * The contexts of a loop in a turn, and of the function that it calls. False: it has not all its calls, or
+ * they are of another tier.
+ */
 static bool find_loop(const struct training *t, const struct model *m, uint32_t turn, const struct loop *l,
 		      uint32_t *loop, uint32_t *callee)
 {
 	*loop = child_named(t, m, turn, l->name);
 	*callee = *loop && l->function ? child_named(t, m, *loop, l->function) : 0;
-	return *loop && (!l->function || (*callee && m->flow.nodes[*callee].n == CALLS));
+	return *loop && (!l->function || (*callee && m->flow.nodes[*callee].n == CALLS &&
+					  train_has_tier(t, train_kind_of(m, *callee))));
 }
 
 static bool read_turn(const struct training *t, const struct model *m, uint32_t turn, unsigned int metric,
 		      struct calibration_turn *out)
 {
+	const int nr_loops = t->java ? CALIBRATION_LOOPS : LOOP_PLAIN_THROWN;
 	uint32_t loop, callee;
 	int i;
 
-	for (i = 0; i < CALIBRATION_LOOPS; i++) {
+	for (i = 0; i < nr_loops; i++) {
 		struct calibration_looped *x = &out->of[i];
 
 		if (!find_loop(t, m, turn, &trained[i], &loop, &callee))
@@ -197,6 +257,28 @@ static bool read_turn(const struct training *t, const struct model *m, uint32_t 
 		x->both = x->within + flow_base(&m->flow, loop)[metric];
 	}
 	return true;
+}
+
+/* Check whether recordings of these metrics count exits by exceptions. */
+static bool knows_thrown(const struct model *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < m->flow.nr_metrics; i++)
+		if (!strcmp(model_str(m, m->metrics[i].name), "thrown"))
+			return true;
+	return false;
+}
+
+/*
+ * Check whether counting calls consumes of the metric: time, or what a counter counts. Of others loops with
+ * hooks may have more, too, such as bytecodes, which are counted where hooks are.
+ */
+static bool costs_something(const struct model *m, unsigned int metric)
+{
+	const char *unit = model_str(m, m->metrics[metric].unit);
+
+	return !strcmp(unit, "ns") || !strcmp(unit, "events");
 }
 
 static int derive(const struct training *t, const struct model *m, unsigned int metric,
@@ -213,6 +295,10 @@ static int derive(const struct training *t, const struct model *m, unsigned int 
 	}
 	if (nr >= MIN_TURNS)
 		calibration_derive(turns, nr, CALLS, t->precise, out);
+	if (nr >= MIN_TURNS && t->java && knows_thrown(m))
+		calibration_derive_thrown(turns, nr, CALLS, out);
+	if (!costs_something(m, metric))
+		*out = (struct calibration_cost){ 0 };
 	free(turns);
 	return nr >= MIN_TURNS ? 0 : err_set(e, ENODATA, "the measured program's calls are not in its trace");
 }
@@ -250,7 +336,7 @@ static int name_jvm(const struct training *t, const struct names *x, char *clien
 
 static int read_run(const struct training *t, struct findings *f, int run, struct err *e)
 {
-	struct profile_opts po = { .names = { .hide_inlined = true } };
+	struct profile_opts po = { .names = { .hide_inlined = true, .by_kind = t->tier } };
 	struct calibration_cost of_events[CALL_MAX_METRICS] = { 0 };
 	struct origin origin = { 0 };
 	struct trace_reader *reader = NULL;
@@ -284,6 +370,9 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 			 CALIBRATION_PRECISE);
 	if (t->events)
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s", CALIBRATION_TRACE);
+	if (t->tier)
+		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), " %s",
+			 calibration_tier_name(t->tier));
 	names_release(&x);
 	model_release(&m);
 	trace_reader_close(reader);
@@ -319,6 +408,7 @@ static void conclude(struct training *t, struct findings *f, int nr_runs, bool a
 
 	snprintf(row.client, sizeof(row.client), "%s", f->client);
 	calibration_cpu(row.cpu);
+	calibration_environment(row.environment);
 	snprintf(row.metrics, sizeof(row.metrics), "%s", f->set);
 	for (i = 0; i < f->nr_metrics; i++) {
 		snprintf(row.metric, sizeof(row.metric), "%s", f->names[i]);

@@ -11,12 +11,15 @@
 struct training {
 	bool java, precise, verify;
 	bool events;			/* of a call trace, and not its tree, say what counting costs */
+	enum calibration_tier tier;	/* of the methods' code: as in recordings with --call-tier */
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];
 	char command[4096];		/* of a JVM */
 	unsigned int nr_refused;	/* results that vary too much to be used, which was said */
 };
 
+/* Check whether calls of a consumer of that kind are of the tier that is measured. */
+bool train_has_tier(const struct training *t, uint32_t kind);
 /* Why no JVM can be measured; NULL: one can. */
 const char *train_no_java(void);
 /* java: what starts the JVM to be measured; NULL: native functions are. */

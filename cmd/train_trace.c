@@ -85,11 +85,13 @@ static int train_trace_take_event(void *ctx, const struct timeline_event *x)
 {
 	struct reading *r = ctx;
 	const char *name, *prefix = r->t->java ? "Trainer." : "";
+	uint32_t consumer;
 	unsigned int m;
 
 	if (x->kind >= CALIBRATION_STEPS)
 		return 0;
-	name = consumer_name(&r->m.consumers, calls_consumer(&r->calls, x->function));
+	consumer = calls_consumer(&r->calls, x->function);
+	name = consumer_name(&r->m.consumers, consumer);
 	if (strncmp(name, prefix, strlen(prefix)) != 0)
 		return 0;
 	name += strlen(prefix);
@@ -100,7 +102,7 @@ static int train_trace_take_event(void *ctx, const struct timeline_event *x)
 		take_loop(r, x, false, name + 6);
 	else if (!strncmp(name, "hooked_", 7))
 		take_loop(r, x, true, name + 7);
-	else
+	else if (train_has_tier(r->t, r->m.consumers.items[consumer].kind))
 		for (m = 0; m < CALL_MAX_METRICS && r->loop < NR_LOOPS && r->hooked &&
 			    x->before < CALIBRATION_STEPS; m++)
 			train_trace_push(&r->gaps[r->loop][x->before][x->kind][m], x->delta[m]);
@@ -162,7 +164,7 @@ static int train_trace_read_events(struct reading *r, struct trace_reader *reade
 int train_read_trace(const struct training *t, struct trace_reader *reader, uint32_t calls,
 		     struct calibration_cost out[static CALL_MAX_METRICS], struct err *e)
 {
-	const struct resolve_opts names = { .hide_inlined = true };
+	const struct resolve_opts names = { .hide_inlined = true, .by_kind = t->tier };
 	struct reading *r = xcalloc(1, sizeof(*r));
 	unsigned int m;
 	int rc;

@@ -4,14 +4,15 @@
  * What trainer.c is, for JVMs: calls methods many times, instrumented and not ("bare"), in turns that are one
  * inside the other, each with contexts of its own.
  *
- * With an argument it does what trainer.c does with it. Exceptions are of a call trace alone.
+ * With an argument it does what trainer.c does with it; exceptions are of Java alone.
  *
  * All is compiled before it is measured: what calls cost in interpreted code is more, and which of the two a
- * call will be nobody knows when it is counted.
+ * call will be nobody knows when it is counted, unless the recording tells tiers apart. Then options of the JVM
+ * choose one; with "interpreted" there are fewer turns, as each takes longer.
  */
 public final class Trainer {
 	static final int TURNS = 150, VERIFY_TURNS = 60, CALLS = 2000, STEPS = 24, LONG_STEPS = 96, STORES = 200,
-			WARM_UP = 20000, TRACE_TURNS = 20, TRACE_WARM_UP = 800;
+			WARM_UP = 20000, TRACE_TURNS = 20, TRACE_WARM_UP = 800, INTERPRETED_TURNS = 40;
 
 	static final RuntimeException oops = new RuntimeException();
 	static int state = 1;
@@ -122,6 +123,8 @@ public final class Trainer {
 		hooked_stores(calls);
 		plain_caller(calls);
 		hooked_caller(calls);
+		plain_thrown(calls);
+		hooked_thrown(calls);
 		if (turns > 1)
 			turn(turns - 1, calls);
 	}
@@ -418,14 +421,14 @@ public final class Trainer {
 		else if (what.equals("trace"))
 			sequences(TRACE_TURNS, CALLS);
 		else
-			turn(TURNS, CALLS);
+			turn(what.equals("interpreted") ? INTERPRETED_TURNS : TURNS, CALLS);
 	}
 
 	public static void main(String[] args) {
 		String what = args.length > 0 ? args[0] : "";
 
-		/* of a call trace no more than is needed: each call of it is stored */
-		for (int i = 0; i < (what.equals("trace") ? TRACE_WARM_UP : WARM_UP); i++)
+		/* of a call trace no more than is needed: each call of it is stored; nor of what is not compiled */
+		for (int i = 0; i < (what.equals("trace") || what.equals("interpreted") ? TRACE_WARM_UP : WARM_UP); i++)
 			if (what.equals("verify"))
 				lengths(2, 1 + i % 16);
 			else if (what.equals("trace"))

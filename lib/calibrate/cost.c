@@ -169,6 +169,21 @@ void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_
 	free(t.values);
 }
 
+static int64_t thrown_both(const struct calibration_turn *t)
+{
+	return with_hooks(t, LOOP_PLAIN_THROWN);
+}
+
+void calibration_derive_thrown(const struct calibration_turn *turns, size_t nr, uint32_t calls,
+			       struct calibration_cost *out)
+{
+	struct turns t = { turns, nr, calls, xmalloc(nr * sizeof(int64_t)) };
+	int64_t both = MAX(median_of(&t, thrown_both), (int64_t)0);
+
+	out->thrown = (uint64_t)both > total(out) ? (uint64_t)both - total(out) : 0;
+	free(t.values);
+}
+
 static int compare_costs(const void *p, const void *q)
 {
 	uint64_t a = total(p), b = total(q);

@@ -18,6 +18,7 @@ enum calibration_loop {
 	LOOP_PLAIN_LONG, LOOP_LONG,
 	LOOP_PLAIN_STORES, LOOP_STORES,
 	LOOP_PLAIN_CALLER, LOOP_CALLER,
+	LOOP_PLAIN_THROWN, LOOP_THROWN,	/* of Java methods alone */
 	CALIBRATION_LOOPS
 };
 
@@ -39,6 +40,13 @@ int64_t calibration_middle(int64_t *values, size_t nr);
 /* Fill in within, between and doubt of *out from turns, at least one, whose loops make that many calls. */
 void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
 			struct calibration_cost *out);
+
+/*
+ * Fill in out->thrown, of turns with such loops: what calls cost more that an exception ends. It is charged
+ * to the caller, as the exception is thrown once more behind the last reading of the clock.
+ */
+void calibration_derive_thrown(const struct calibration_turn *turns, size_t nr, uint32_t calls,
+			       struct calibration_cost *out);
 
 /*
  * Sort the costs that runs found, and return the cheapest with the spread, and a doubt of which the runs are

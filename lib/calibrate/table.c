@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/foreign.h"
@@ -23,6 +24,16 @@ void calibration_release(struct calibration *c)
 {
 	free(c->rows);
 	memset(c, 0, sizeof(*c));
+}
+
+const char *calibration_tier_name(enum calibration_tier tier)
+{
+	static const char *const names[CALIBRATION_NR_TIERS] = {
+		[CALIBRATION_ANY_TIER] = "", [CALIBRATION_INTERPRETED] = "interpreted",
+		[CALIBRATION_C1] = "c1", [CALIBRATION_C2] = "c2", [CALIBRATION_INLINED] = "inlined",
+	};
+
+	return names[tier];
 }
 
 static bool take_number(const char **p, uint64_t *out)
@@ -56,23 +67,28 @@ static int take_numbers(const char *text, uint64_t *out, int max)
 	return -1;
 }
 
-enum { NR_SEQUENCES = CALIBRATION_STEPS * CALIBRATION_STEPS, WITH_DOUBT = 4 };
+enum { NR_SEQUENCES = CALIBRATION_STEPS * CALIBRATION_STEPS, WITH_DOUBT = 4, WITH_THROWN };
 
 bool calibration_cost(const char *text, struct calibration_cost *out)
 {
 	uint64_t v[WITH_DOUBT + NR_SEQUENCES] = { 0 };
 	int nr = take_numbers(text, v, ARRAY_SIZE(v));
 
-	*out = (struct calibration_cost){ v[0], v[1], v[2], v[3], .has_sequences = nr > WITH_DOUBT };
-	memcpy(out->sequences, v + WITH_DOUBT, sizeof(out->sequences));
-	return nr == WITH_DOUBT - 1 || nr == WITH_DOUBT || nr == ARRAY_SIZE(v);
+	*out = (struct calibration_cost){ v[0], v[1], v[2], v[3], .has_sequences = nr > WITH_THROWN };
+	if (nr == WITH_THROWN)
+		out->thrown = v[WITH_DOUBT];
+	else
+		memcpy(out->sequences, v + WITH_DOUBT, sizeof(out->sequences));
+	return nr >= WITH_DOUBT - 1 && (nr <= WITH_THROWN || nr == ARRAY_SIZE(v));
 }
 
 static void put_sequences(struct buf *b, const struct calibration_cost *c)
 {
 	int i;
 
-	for (i = 0; i < NR_SEQUENCES; i++)
+	if (!c->has_sequences)
+		buf_fmt(b, "%" PRIu64, c->thrown);
+	for (i = 0; i < NR_SEQUENCES && c->has_sequences; i++)
 		buf_fmt(b, "%s%" PRIu64, i ? " " : "",
 			c->sequences[i / CALIBRATION_STEPS][i % CALIBRATION_STEPS]);
 }
@@ -81,7 +97,7 @@ void calibration_put_cost(struct buf *b, const struct calibration_cost *c)
 {
 	buf_fmt(b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->within, c->between, c->spread,
 		c->doubt);
-	if (c->has_sequences) {
+	if (c->has_sequences || c->thrown) {
 		buf_putc(b, ' ');
 		put_sequences(b, c);
 	}
@@ -122,12 +138,27 @@ static bool take_sequences(char **line, struct calibration_cost *c)
 {
 	const char *field = take_field(line);
 	uint64_t v[NR_SEQUENCES];
+	int nr;
 
-	if (!field || take_numbers(field, v, NR_SEQUENCES) != NR_SEQUENCES)
+	if (field && !strcmp(field, "-"))
+		return true;
+	nr = field ? take_numbers(field, v, NR_SEQUENCES) : 0;
+	c->has_sequences = nr == NR_SEQUENCES;
+	if (c->has_sequences)
+		memcpy(c->sequences, v, sizeof(c->sequences));
+	else if (nr == 1)
+		c->thrown = v[0];
+	return c->has_sequences || nr == 1;
+}
+
+/* Take the fields that earlier tables lack. */
+static bool take_later_fields(char *line, struct calibration_row *r)
+{
+	if (line && !take_cost(&line, &r->cost.doubt))
 		return false;
-	memcpy(c->sequences, v, sizeof(c->sequences));
-	c->has_sequences = true;
-	return true;
+	if (line && !take_sequences(&line, &r->cost))
+		return false;
+	return !line || (take_name(&line, r->environment) && !line);
 }
 
 static bool take_row(char *line, struct calibration_row *r)
@@ -140,14 +171,11 @@ static bool take_row(char *line, struct calibration_row *r)
 	      take_cost(&line, &used)) ||
 	    used > 1)
 		return false;
-	r->cost.doubt = 0;
+	r->cost.doubt = r->cost.thrown = 0;
 	r->cost.has_sequences = false;
-	if (line && !take_cost(&line, &r->cost.doubt))
-		return false;
-	if (line && (!take_sequences(&line, &r->cost) || line))
-		return false;
+	r->environment[0] = '\0';
 	r->used = used;
-	return true;
+	return take_later_fields(line, r);
 }
 
 /* In place of the row with the same names, or a new one, after the last of the same client and CPU. */
@@ -256,17 +284,20 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 	size_t i;
 	int r;
 
-	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\tdoubt\tsequences\n");
+	buf_str(&b, "# client\tCPU\tmetrics\tmetric\twithin\tbetween\tspread\tused\tdoubt\tsequences\tenvironment\n");
 	for (i = 0; i < c->nr_rows; i++) {
 		const struct calibration_row *x = &c->rows[i];
 
 		buf_fmt(&b, "%s\t%s\t%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%d\t%" PRIu64,
 			x->client, x->cpu, x->metrics,
 			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used, x->cost.doubt);
-		if (x->cost.has_sequences) {
-			buf_putc(&b, '\t');
+		buf_putc(&b, '\t');
+		if (x->cost.has_sequences || x->cost.thrown)
 			put_sequences(&b, &x->cost);
-		}
+		else
+			buf_putc(&b, '-');
+		if (*x->environment)
+			buf_fmt(&b, "\t%s", x->environment);
 		buf_putc(&b, '\n');
 	}
 	place_make_folders(path, 0777);		/* what fails here is told when the file is made */
@@ -298,6 +329,39 @@ void calibration_cpu(char *out)
 	buf_release(&b);
 }
 
+/* Remove what would break the table: a name comes from the kernel, or a JVM. */
+static void make_plain(char *s)
+{
+	for (; *s; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+}
+
+/* Return whether this is a virtual machine, as far as the processor says so. */
+static bool is_virtual(void)
+{
+	struct buf b = BUF_INIT;
+	bool is = !io_slurp("/proc/cpuinfo", &b) && b.len && strstr(b.data, " hypervisor");
+
+	buf_release(&b);
+	return is;
+}
+
+void calibration_environment(char *out)
+{
+	struct buf clock = BUF_INIT;
+	struct utsname u;
+
+	uname(&u);
+	if (!io_slurp("/sys/devices/system/clocksource/clocksource0/current_clocksource", &clock) &&
+	    clock.len)
+		clock.data[strcspn(clock.data, "\n")] = '\0';
+	snprintf(out, CALIBRATION_NAME, "%.20s %.50s, clock %.30s%s", u.sysname, u.release,
+		 clock.len ? clock.data : "unknown", is_virtual() ? ", virtual machine" : "");
+	make_plain(out);
+	buf_release(&clock);
+}
+
 void calibration_hookit(char *out)
 {
 	size_t len;
@@ -306,15 +370,10 @@ void calibration_hookit(char *out)
 	snprintf(out, CALIBRATION_NAME, "hookit-%016" PRIx64, hash_bytes(p, len));
 }
 
-/* A version comes from the JVM: anything but plain text would break the table. */
 void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version)
 {
-	char *s;
-
 	snprintf(out, CALIBRATION_NAME, "java-%.16s-%016" PRIx64 " %s", agent, jvm, version);
-	for (s = out; *s; s++)
-		if (*s < ' ' || *s > '~')
-			*s = '?';
+	make_plain(out);
 }
 
 const char *calibration_jvm(const char *client, const char *agent)

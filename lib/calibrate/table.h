@@ -3,18 +3,22 @@
  * table.h - what "arcprof calibrate" found, in a text file: a row for each metric of each set of metrics,
  * by client and CPU.
  *
- *	client, CPU, metrics, metric, within, between, spread, used, doubt, sequences (with a tab between two)
+ *	client, CPU, metrics, metric, within, between, spread, used, doubt, sequences, environment
+ *
+ * with a tab between two.
  *
  * Metrics are names with commas between; of precise time (record --precise-time), " precise" after them; of
- * call traces (record --calltrace), " trace".
+ * call traces (record --calltrace), " trace"; of a tier of Java code (record --call-tier), its name.
  * The costs are thousandths of the metric's unit a call: within is charged to the function that is
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
  * was taken, in thousandths; used is 1 when that is little, or was accepted. doubt is what a
  * call must have left for its error to be 5 % at most, with what spread says of it; it may be missing,
  * and is 0 then. sequences are of call traces: what counting costs from one event to the next, an entry, an
  * exit or an exit by an exception, with a space between two: from an entry to each of them, from an exit,
- * from an exception. Of trees they are missing: no tree can tell them apart.
- * "#" begins a comment. The trace has "within between spread doubt", and the sequences after it.
+ * from an exception. Trees do not tell them apart: theirs are "-" or missing, or one number, what a call
+ * costs its caller more if an exception ends it, where the metric "thrown" counts these. environment is what
+ * else of the machine may change the costs, as calibration_environment() says it; it may be missing.
+ * "#" begins a comment. The trace has "within between spread doubt", and then the sequences, if any.
  *
  * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:
  * "java-", its build-id, "-", a hash of the JVM's build (16 digits), a space, and the JVM's version.
@@ -34,11 +38,22 @@ enum {
 	CALIBRATION_STEPS = 3,		/* kinds of events: the first of enum call_event_kind */
 };
 
+/* How the code of a Java method ran when a call of it began, if the recording knows. */
+enum calibration_tier {
+	CALIBRATION_ANY_TIER,		/* the recording does not know */
+	CALIBRATION_INTERPRETED,
+	CALIBRATION_C1,
+	CALIBRATION_C2,
+	CALIBRATION_INLINED,		/* in the compiled code of a caller */
+	CALIBRATION_NR_TIERS,
+};
+
 #define CALIBRATION_PRECISE " precise"
 #define CALIBRATION_TRACE " trace"
 
 struct calibration_cost {
 	uint64_t within, between, spread, doubt;
+	uint64_t thrown;		/* of trees: more, in the caller, if an exception ends the call */
 	bool has_sequences;
 	uint64_t sequences[CALIBRATION_STEPS][CALIBRATION_STEPS];	/* [from][to] */
 };
@@ -48,6 +63,7 @@ struct calibration_row {
 		metric[CALIBRATION_NAME];
 	struct calibration_cost cost;
 	bool used;
+	char environment[CALIBRATION_NAME];	/* "": not known */
 };
 
 struct calibration {
@@ -66,6 +82,8 @@ bool calibration_offer(struct calibration *c, const struct calibration_row *r);
 /* NULL: not measured. */
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
 					       const char *cpu, const char *metrics, const char *metric);
+/* "interpreted", "c1", "c2", "inlined"; "" for CALIBRATION_ANY_TIER. */
+const char *calibration_tier_name(enum calibration_tier tier);
 /* "within between spread", with or without a doubt and sequences; false: that is not what the text says. */
 bool calibration_cost(const char *text, struct calibration_cost *out);
 /* Writes that text. */
@@ -81,6 +99,8 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 /* This machine's processor, and the hooks that this arcprof has: their names in the table. */
 void calibration_cpu(char *out);
 void calibration_hookit(char *out);
+/* The kernel's release, its clock, and whether the machine is virtual: "Linux 6.12.9, clock tsc". */
+void calibration_environment(char *out);
 /* The agent with that build-id in a JVM, by a hash of the JVM's build; version is what it says of itself. */
 void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version);
 /*

@@ -7,7 +7,8 @@
  * measured: DELTA is never more than that, and where it would be, that is counted.
  *
  * What a call costs depends on what is called: native functions with the hooks of this arcprof, and Java
- * methods, by the build of their JVM.
+ * methods, by the build of their JVM, and by the tier of their code if the recording knows it. Without
+ * --by-kind contexts of several tiers become one only when each has lost what its calls cost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,9 @@
 enum { NATIVE, JAVA, FIRST_JVM, NR_KINDS = FIRST_JVM + CALIBRATION_JVMS, NOBODY = NR_KINDS };
 
 struct costs {
-	bool has[FLOW_MAX_METRICS], unstable;
-	struct calibration_cost of[FLOW_MAX_METRICS];	/* [metric of the model] */
+	bool has[FLOW_MAX_METRICS];	/* of some tier */
+	bool unstable;
+	struct calibration_cost of[CALIBRATION_NR_TIERS][FLOW_MAX_METRICS];	/* metrics as in the model */
 	unsigned int nr;
 	const char *jvm;
 	uint64_t nr_contexts;
@@ -33,8 +35,8 @@ struct job {
 	struct names *names;
 	struct model *m;
 	const struct calibrate_opts *o;
-	struct costs kinds[NR_KINDS];
-	uint8_t *kind_of;		/* [node] */
+	struct costs *kinds;		/* [NR_KINDS] */
+	uint8_t *kind_of, *tier_of;	/* [node] */
 	bool has[FLOW_MAX_METRICS];	/* some kind has it */
 	unsigned int nr;
 	bool keep, doubts;		/* DELTA, and what must be left to be certain, as metrics */
@@ -42,8 +44,7 @@ struct job {
 
 /* --- what the trace says --- */
 
-/* Return the trace's number of the metric with that name, -1 if it has none. */
-static int metric_number_in(const struct names *x, const char *metric)
+int calibrate_metric(const struct names *x, const char *metric)
 {
 	char key[48];
 	int i;
@@ -61,23 +62,34 @@ static int metric_number_in(const struct names *x, const char *metric)
 	return -1;
 }
 
-/* Read costs from labels whose names have the metric's number between before and after. */
+/* Read a label; a tier without one has the cost of calls whose tier is not known. */
+static bool read_cost(const struct names *x, const char *key, struct costs *c, int tier, unsigned int m)
+{
+	const char *text = names_label(x, key);
+	bool has = text && calibration_cost(text, &c->of[tier][m]);
+
+	if (!has)
+		c->of[tier][m] = tier ? c->of[CALIBRATION_ANY_TIER][m] : (struct calibration_cost){ 0 };
+	c->unstable |= text && !strcmp(text, "unstable");
+	return has;
+}
+
+/* Read costs from labels whose names have the metric's number between before and after, and then a tier. */
 static void read_costs(const struct names *x, const char *before, const char *after, struct costs *c)
 {
 	const struct model *model = x->m;
 	unsigned int m;
-	char key[64];
+	char key[80];
+	int tier;
 
 	for (m = 0; m < model->flow.nr_metrics; m++) {
-		int number = metric_number_in(x, model_str(model, model->metrics[m].name));
-		const char *text;
+		int number = calibrate_metric(x, model_str(model, model->metrics[m].name));
 
-		snprintf(key, sizeof(key), "%s%d%s", before, number, after);
-		text = number < 0 ? NULL : names_label(x, key);
-		c->has[m] = text && calibration_cost(text, &c->of[m]);
-		if (!c->has[m])
-			c->of[m] = (struct calibration_cost){ 0 };
-		c->unstable |= text && !strcmp(text, "unstable");
+		for (tier = 0; tier < CALIBRATION_NR_TIERS && number >= 0; tier++) {
+			snprintf(key, sizeof(key), "%s%d%s%s%s", before, number, after, tier ? "." : "",
+				 calibration_tier_name(tier));
+			c->has[m] |= read_cost(x, key, c, tier, m);
+		}
 		c->nr += c->has[m];
 	}
 }
@@ -128,6 +140,16 @@ static uint8_t *find_jvms(struct job *j, const uint64_t *jvms)
 	return kinds;
 }
 
+enum calibration_tier calibrate_tier(const struct consumer *c)
+{
+	static const uint8_t tiers[CONSUMER_NR] = {
+		[CONSUMER_JAVA_INTERPRETED] = CALIBRATION_INTERPRETED, [CONSUMER_JAVA_C1] = CALIBRATION_C1,
+		[CONSUMER_JAVA_C2] = CALIBRATION_C2, [CONSUMER_JAVA_INLINED] = CALIBRATION_INLINED,
+	};
+
+	return c->kind == CONSUMER_JAVA && c->key < CALIBRATION_NR_TIERS ? c->key : tiers[c->kind];
+}
+
 static void find_kinds(struct job *j, const uint64_t *jvms)
 {
 	const struct model *model = j->m;
@@ -136,14 +158,17 @@ static void find_kinds(struct job *j, const uint64_t *jvms)
 	size_t i;
 
 	j->kind_of = xmalloc(f->nr_nodes);
+	j->tier_of = xcalloc(f->nr_nodes, 1);
 	j->kind_of[0] = NOBODY;
 	for (i = 1; i < f->nr_nodes; i++) {
 		const struct flow_node *n = &f->nodes[i];
-		uint32_t kind = model->consumers.items[n->consumer].kind;
+		const struct consumer *c = &model->consumers.items[n->consumer];
+		uint32_t kind = c->kind;
 
 		java[i] = n->parent ? java[n->parent] : of_process[n->consumer];
 		j->kind_of[i] = kind_is(kind, KIND_NATIVE) ? NATIVE :
 				kind_is(kind, KIND_JAVA) ? java[i] : NOBODY;
+		j->tier_of[i] = calibrate_tier(c);
 		if (!n->n)
 			j->kind_of[i] = NOBODY;		/* sampled below calls */
 		if (j->kind_of[i] != NOBODY)
@@ -175,15 +200,17 @@ static void sum_calls(const struct job *j, const struct sums *s)
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
-		const struct costs *c = &j->kinds[j->kind_of[i]];
 		size_t own = i * nr, above = (size_t)f->nodes[i].parent * nr;
-		uint64_t n = f->nodes[i].n;
+		uint64_t n = f->nodes[i].n, thrown = i < j->o->nr_thrown ? j->o->thrown[i] : 0;
 
 		for (m = 0; m < nr && j->kind_of[i] != NOBODY; m++) {
-			add_job_cost(&s->delta[own + m], n, c->of[m].within);
-			add_job_cost(&s->delta[above + m], n, c->of[m].between);
-			add_job_cost(&s->doubt[own + m], n, c->of[m].doubt);
-			add_job_cost(&s->doubt[above + m], n, c->of[m].doubt);
+			const struct calibration_cost *c = &j->kinds[j->kind_of[i]].of[j->tier_of[i]][m];
+
+			add_job_cost(&s->delta[own + m], n, c->within);
+			add_job_cost(&s->delta[above + m], n, c->between);
+			add_job_cost(&s->delta[above + m], MIN(thrown, n), c->thrown);
+			add_job_cost(&s->doubt[own + m], n, c->doubt);
+			add_job_cost(&s->doubt[above + m], n, c->doubt);
 		}
 	}
 }
@@ -299,6 +326,16 @@ static void put_mark(struct buf *b, const struct job *j)
 	buf_str(b, ")");
 }
 
+/* Costs from another kernel, or with another clock, may be others here. */
+static void put_where(struct buf *b, const struct job *j, int kind)
+{
+	const char *where = names_label(j->names, kind == NATIVE ? "call.calibrated.in" :
+							  "call.java.calibrated.in");
+
+	if (where)
+		buf_fmt(b, " (measured in another environment: %s)", where);
+}
+
 static const char *done(const struct job *j)
 {
 	const struct model *model = j->m;
@@ -321,6 +358,7 @@ static const char *done(const struct job *j)
 				buf_fmt(&b, "%s%s", sep, model_str(model, model->metrics[m].name));
 				sep = ", ";
 			}
+		put_where(&b, j, i);
 	}
 	for (i = 0; i < NR_KINDS && nr > 1; i++)
 		if (j->kinds[i].nr_contexts && !j->kinds[i].nr) {
@@ -389,14 +427,36 @@ static const char *job_why_not(struct job *j)
 	return NULL;
 }
 
-void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin)
+/* Make one context of those that only tiers tell apart. */
+static void merge_tiers(struct model *m)
+{
+	const struct flow *f = &m->flow;
+	uint32_t *at = xcalloc(f->nr_nodes, sizeof(*at)), consumer;
+	struct flow out;
+	size_t i;
+
+	flow_init(&out, f->nr_metrics, f->n_means);
+	out.repairs = f->repairs;
+	for (i = 1; i < f->nr_nodes; i++) {
+		struct consumer c = m->consumers.items[f->nodes[i].consumer];
+		bool split = c.kind == CONSUMER_JAVA && c.key;
+
+		c.key = 0;
+		consumer = split ? consumer_add(&m->consumers, &c) : f->nodes[i].consumer;
+		at[i] = flow_child(&out, at[f->nodes[i].parent], consumer);
+		flow_add(&out, at[i], f->nodes[i].n, flow_base(f, i));
+	}
+	flow_finish(&out);
+	model_take_flow(m, &out, at);
+	free(at);
+}
+
+static void calibrate_calls(struct names *x, const struct calibrate_opts *o, struct origin *origin)
 {
 	uint64_t jvms[NR_KINDS] = { 0 };
-	struct job j = { .names = x, .m = x->m, .o = o };
+	struct job j = { .names = x, .m = x->m, .o = o, .kinds = xcalloc(NR_KINDS, sizeof(*j.kinds)) };
 	struct sums sums;
 
-	if (!names_label(x, "call.metric.0"))
-		return;		/* of calls alone, nothing that is shown costs */
 	read_jobs(&j, jvms);
 	find_kinds(&j, jvms);
 	origin->calibration = job_why_not(&j);
@@ -409,4 +469,14 @@ void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *o
 		sums_release(&sums);
 	}
 	free(j.kind_of);
+	free(j.tier_of);
+	free(j.kinds);
+}
+
+void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin)
+{
+	if (names_label(x, "call.metric.0"))	/* of calls alone, nothing that is shown costs */
+		calibrate_calls(x, o, origin);
+	if (x->o.split_tiers && !x->o.by_kind)
+		merge_tiers(x->m);
 }

@@ -3,6 +3,7 @@
 #ifndef MODEL_CALIBRATE_H
 #define MODEL_CALIBRATE_H
 
+#include "calibrate/table.h"
 #include "model/names.h"
 #include "model/origin.h"
 
@@ -11,8 +12,17 @@ struct calibrate_opts {
 	bool from_events;		/* the model is of events, which do not say what they cost */
 	bool deltas;			/* what was taken becomes metrics of its own, where there is room */
 	bool needs_deltas;		/* without room nothing is calibrated */
+	const uint64_t *thrown;		/* [node]: exits by exceptions, as far as it goes */
+	size_t nr_thrown;
 };
 
+/*
+ * Return the tier of calls of a method, as far as the model tells it: its consumer has a kind of its own, or
+ * with split_tiers a key.
+ */
+enum calibration_tier calibrate_tier(const struct consumer *c);
+/* Return the trace's number of the metric with that name, -1 if it has none. */
+int calibrate_metric(const struct names *x, const char *metric);
 /* Calibrate x->m, whose tree is finished. Sets in *origin what was done, or why nothing was. */
 void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin);
 

@@ -198,6 +198,19 @@ static bool calltree_is_wanted(const struct builder *b, uint32_t tree)
 				  r->flags & CALL_TREE_VIRTUAL);
 }
 
+static void add_thrown(struct calltree_seen *s, uint32_t node, uint64_t nr)
+{
+	size_t before = s->alloc_thrown;
+
+	if (node >= s->alloc_thrown) {
+		s->alloc_thrown = MAX(2 * before, (size_t)node + 1);
+		s->thrown = xrealloc(s->thrown, s->alloc_thrown * sizeof(*s->thrown));
+		memset(s->thrown + before, 0, (s->alloc_thrown - before) * sizeof(*s->thrown));
+	}
+	s->thrown[node] += nr;
+	s->nr_thrown = MAX(s->nr_thrown, (size_t)node + 1);
+}
+
 static void build_tree(struct builder *b, uint32_t tree)
 {
 	const struct call_columns *k = b->columns;
@@ -221,8 +234,11 @@ static void build_tree(struct builder *b, uint32_t tree)
 		for (m = 0; m < k->nr_metrics; m++)
 			any |= v[1 + m];
 		at = any ? calltree_place(b, tree, t, i, to, chain) : LEFT_OUT;
-		if (at != LEFT_OUT)
-			call_columns_add(k, f, at, v[0], v + 1);
+		if (at == LEFT_OUT)
+			continue;
+		call_columns_add(k, f, at, v[0], v + 1);
+		if (b->o->thrown >= 0 && v[1 + b->o->thrown])
+			add_thrown(b->seen, at, v[1 + b->o->thrown]);
 	}
 	f->repairs.inserted += r->inserted;
 	f->repairs.popped += r->popped;

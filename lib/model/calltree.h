@@ -12,6 +12,8 @@
 struct filter;
 
 struct calltree_seen {
+	uint64_t *thrown;		/* [node of the model]: exits by exceptions; owned by the caller */
+	size_t nr_thrown, alloc_thrown;
 	uint64_t nr_calls;		/* before the selection by time */
 	uint64_t last_ns;		/* time of the last record */
 };
@@ -23,6 +25,7 @@ struct calltree_opts {
 	const struct opt_list *labels;
 	const char *by_label;
 	struct filter *filter;		/* of threads; NULL: all */
+	int thrown;			/* the trace's metric of exits by exceptions; -1: not wanted */
 };
 
 /* Read the trees of the trace. */

@@ -123,6 +123,7 @@ struct resolve_opts {
 	bool no_files;		/* nothing but the trace: never look at this machine's files */
 	bool functions;		/* levels say which function they are */
 	bool merge_tiers;	/* exact calls of a method are of one kind, however it ran */
+	bool split_tiers;	/* without by_kind: their keys have the tier, until calibrate() is done */
 	bool code;		/* keep the machine code of compiled methods */
 	bool own_threads;	/* what arcprof's own threads wait is wanted, too */
 };

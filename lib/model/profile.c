@@ -190,9 +190,9 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	struct columns_opts co = { &p->o->metrics, p->o->replay, p->o->no_samples,
 				   p->o->all_events };
 	struct call_columns columns;
-	const struct calltree_opts to = {
+	struct calltree_opts to = {
 		.columns = &columns, .window = &p->window, .labels = select ? &p->select->labels : NULL,
-		.by_label = p->o->by_label, .filter = p->filter,
+		.by_label = p->o->by_label, .filter = p->filter, .thrown = -1,
 	};
 	struct calls c;
 	int r = 0;
@@ -209,6 +209,13 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 		r = columns_of_calls(&columns, &p->events, p->names, &co, e);
 	/* A stack says how its methods ran when it was sampled, not when they were called. */
 	p->names->o.merge_tiers = columns.with_samples;
+	p->names->o.split_tiers = p->o->calibrate && !p->o->replay && !columns.with_samples &&
+				  names_label(p->names, "callflow.tiers");
+	/* samples give the nodes other numbers */
+	if (!r && p->o->calibrate && !columns.with_samples)
+		to.thrown = calibrate_metric(p->names, "thrown");
+	if (to.thrown >= (int)columns.nr_metrics)
+		to.thrown = -1;
 	if (!r && p->filter)
 		r = profile_check_calls(p, e);
 	if (!r && p->o->replay)
@@ -288,7 +295,7 @@ static bool wants_calls(const struct profile *p)
 int profile_read(struct names *x, struct model *m, struct origin *origin, struct trace_reader *t,
 		 const struct profile_opts *o, struct err *e)
 {
-	const struct calibrate_opts ko = { o->calibrate, o->replay, o->deltas, o->needs_deltas };
+	struct calibrate_opts ko = { o->calibrate, o->replay, o->deltas, o->needs_deltas };
 	static const struct selection all;
 	struct profile p = { .names = x, .o = o, .select = o->select ? o->select : &all };
 	bool calls;
@@ -326,7 +333,10 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 		r = calls ? read_calls(&p, t, e) : read_samples_alone(&p, t, e);
 	filter_free(p.filter);
 	profile_finish(&p, calls, origin);
+	ko.thrown = p.calls.thrown;
+	ko.nr_thrown = p.calls.nr_thrown;
 	if (!r && calls)
 		calibrate(x, &ko, origin);
+	free(p.calls.thrown);
 	return r;
 }

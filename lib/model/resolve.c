@@ -53,7 +53,7 @@ static uint64_t method_function(const struct names *x, uint32_t proc, uint32_t m
 }
 
 /* A native and a Java function are never one, though both be called "main". */
-enum { KEY_NATIVE = 1, KEY_JAVA = 2 };
+enum { KEY_NATIVE = 1, KEY_JAVA = 2, KEY_BITS = 2 };
 
 static void add_level(struct names *x, const struct consumer *consumer, uint64_t function)
 {
@@ -64,7 +64,7 @@ static void add_level(struct names *x, const struct consumer *consumer, uint64_t
 		if (kind == CONSUMER_JAVA_C1 || kind == CONSUMER_JAVA_C2)
 			kind = CONSUMER_JAVA_COMPILED;
 		c.kind = CONSUMER_ANY;
-		c.key = kind_is(kind, KIND_NATIVE) ? KEY_NATIVE : KEY_JAVA;
+		c.key = (kind_is(kind, KIND_NATIVE) ? KEY_NATIVE : KEY_JAVA) | c.key << KEY_BITS;
 	}
 	VEC_GROW(x->levels, x->nr_levels, x->alloc_levels);
 	x->levels[x->nr_levels++] = (struct name_level){ .consumer = consumer_add(&x->m->consumers, &c),
@@ -89,7 +89,7 @@ void names_settle_kinds(struct names *x)
 		for (best = kind = 0; kind < CONSUMER_NR; kind++)
 			if (choices[i].weight[kind] > choices[i].weight[best])
 				best = kind;
-		consumer_change(&x->m->consumers, i, best, 0);
+		consumer_change(&x->m->consumers, i, best, c->key >> KEY_BITS);
 	}
 	consumers_rehash(&x->m->consumers);
 	free(choices);
@@ -582,6 +582,8 @@ static void resolve_method(struct names *x, const struct frame *f)
 	};
 	struct consumer c = { .kind = x->o.by_kind && !x->o.merge_tiers ? kinds[f->tier] : CONSUMER_JAVA };
 
+	if (x->o.split_tiers && !x->o.by_kind)
+		c.key = f->tier;
 	c.name = method_name(x, f->proc, f->method);
 	add_level(x, &c, method_function(x, f->proc, f->method));
 }

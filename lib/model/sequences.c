@@ -4,21 +4,35 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "model/calibrate.h"
 #include "model/sequences.h"
 
-/* Read the costs of the last kind from labels whose names have the metric's number in the middle. */
+static bool read_sequences(const struct names *x, const char *key, struct calibration_cost *out)
+{
+	const char *text = names_label(x, key);
+
+	return text && calibration_cost(text, out) && out->has_sequences;
+}
+
+/* Read the costs of the last kind from labels with the metric's number in the middle and a tier at the end. */
 static void read_costs(struct sequences *s, const char *before, const char *after)
 {
 	struct sequences_kind *k = &s->kinds[s->nr_kinds - 1];
 	unsigned int m;
-	char key[64];
+	char key[80];
+	int tier;
 
 	for (m = 0; m < CALL_MAX_METRICS; m++) {
-		const char *text;
+		for (tier = 0; tier < CALIBRATION_NR_TIERS; tier++) {
+			struct calibration_cost cost = { 0 };
+			bool has;
 
-		snprintf(key, sizeof(key), "%s%u%s", before, m, after);
-		text = names_label(s->names, key);
-		k->has[m] = text && calibration_cost(text, &k->of[m]) && k->of[m].has_sequences;
+			snprintf(key, sizeof(key), "%s%u%s%s%s", before, m, after, tier ? "." : "",
+				 calibration_tier_name(tier));
+			has = read_sequences(s->names, key, &cost);
+			k->has[m] |= has;
+			k->of[tier][m] = has ? cost : k->of[CALIBRATION_ANY_TIER][m];
+		}
 		s->any |= k->has[m];
 	}
 }
@@ -56,7 +70,8 @@ static uint64_t jvm_of(const struct names *x, uint32_t proc)
 	return 0;
 }
 
-int sequences_kind(const struct sequences *s, uint32_t consumer_kind, uint32_t proc)
+/* Return the kind of calls of a consumer in a process. */
+static int kind_of_calls(const struct sequences *s, uint32_t consumer_kind, uint32_t proc)
 {
 	uint64_t jvm;
 	int i;
@@ -72,14 +87,24 @@ int sequences_kind(const struct sequences *s, uint32_t consumer_kind, uint32_t p
 	return SEQUENCES_NONE;
 }
 
+struct sequence_step sequences_step(const struct sequences *s, const struct consumer *c, uint32_t proc,
+				    uint32_t event)
+{
+	return (struct sequence_step){ kind_of_calls(s, c->kind, proc), event, calibrate_tier(c) };
+}
+
 uint64_t sequences_cost(const struct sequences *s, unsigned int metric, struct sequence_step before,
 			struct sequence_step now, uint64_t measured)
 {
+	const struct calibration_cost *a, *b;
 	uint64_t cost;
 
 	if (now.kind < 0 || now.kind != before.kind || before.event >= CALIBRATION_STEPS ||
 	    now.event >= CALIBRATION_STEPS || metric >= CALL_MAX_METRICS || !s->kinds[now.kind].has[metric])
 		return 0;
-	cost = (s->kinds[now.kind].of[metric].sequences[before.event][now.event] + 500) / 1000;
+	a = &s->kinds[now.kind].of[before.tier][metric];
+	b = &s->kinds[now.kind].of[now.tier][metric];
+	cost = MIN(a->sequences[before.event][now.event], b->sequences[before.event][now.event]);
+	cost = (cost + 500) / 1000;
 	return MIN(cost, measured);
 }

@@ -138,14 +138,12 @@ static void end_row(struct gen *g, struct cell *c)
 
 static struct sequence_step step_of(struct gen *g, uint32_t function, uint32_t event, uint32_t proc)
 {
-	struct sequence_step s = { .kind = SEQUENCES_NONE, .event = event };
 	uint32_t consumer;
 
-	if (event < CALIBRATION_STEPS) {
-		consumer = calls_consumer(&g->calls, function);
-		s.kind = sequences_kind(&g->costs, g->m.consumers.items[consumer].kind, proc);
-	}
-	return s;
+	if (event >= CALIBRATION_STEPS)
+		return (struct sequence_step){ .kind = SEQUENCES_NONE, .event = event };
+	consumer = calls_consumer(&g->calls, function);
+	return sequences_step(&g->costs, &g->m.consumers.items[consumer], proc, event);
 }
 
 /* Return the cost of counting this event and the previous one within what was consumed between them. */

@@ -134,6 +134,69 @@ table() {
 	[ "$(ROW='.base[0]' rows | awk '/Hellop.my/ { n += $4 } END { print n + 0 }')" -eq 0 ]
 }
 
+# What the Python module reads of ./trace is what reports have.
+module_agrees() {
+	! command -v python3 >/dev/null || ARCPROF=$ARCPROF PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$TOP/t/reader/compare-module.py" trace
+}
+
+@test "calibrate: with --call-tier each call loses what its tier costs, however contexts are shown" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	local original=$XDG_DATA_HOME
+	table '/^java-/ { $6 = $9 = 0; split("interpreted c1 c2 inlined", tier, " ")
+		for (i = 1; i <= 4; i++) { $3 = "cpu " tier[i]; $5 = 1000 * i; print } }'
+	"$ARCPROF" record -q --callflow --call-tier --metric cpu -o trace -- java -cp "$CLASSES" TreeTest 20 1000 >out
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	arcprof report -i trace --rt --by-kind --format json >kinds
+	jq -e '{ "java-interpreted": 1, "java-c1": 2, "java-c2": 3, "java-inlined": 4, java: 3 } as $cost |
+		[.rows[] | select(.n > 0 and (.kind | startswith("java"))) | { kind, ok: (.base[1] == .n * $cost[.kind]) }] |
+		all(.[]; .ok) and ([.[].kind] | unique | length >= 2)' kinds
+	arcprof report -i trace --rt --format json >whole
+	[ "$(jq '[.rows[] | select(.kind | test("java-")) | .kind] | length' whole)" -eq 0 ]
+	[ "$(jq '[.rows[].base[1]] | add' whole)" -eq "$(jq '[.rows[].base[1]] | add' kinds)" ]
+	# contexts that differ in nothing else are one
+	arcprof report -i trace --rt --no-calibrate --format json | jq '[.rows[] | [.level, .name, .n]]' >measured
+	jq '[.rows[] | [.level, .name, .n]]' whole | diff measured -
+	module_agrees
+	# another cost is not used, and it is said what would measure this one
+	export XDG_DATA_HOME=$original
+	"$ARCPROF" record -q --callflow --call-tier --metric cpu -o trace -- java -cp "$CLASSES" Hellop >out
+	arcprof report -i trace --rt | grep -F "'arcprof calibrate --java --call-tier --metric cpu' before a recording measures these"
+}
+
+@test "calibrate: what exits by exceptions cost more is taken from the callers" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	table '/^java-/ { $3 = "cpu,thrown"; $5 = $6 = $9 = 0; $10 = 3000 } { print }'
+	arcprof calibrate --sequences --format json | jq -e '[.rows[] | select(.from == "exception") | [.to, .cost]] |
+		unique == [["entry", 3]]'
+	"$ARCPROF" record -q --callflow --metric cpu,thrown -o trace -- java -cp "$CLASSES" Calls >out
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	arcprof report -i trace --xtree --format json >tree
+	# of each context: what the calls in it that ended by exceptions cost
+	jq -e '(.nodes | group_by(.parent) | map({ (.[0].parent | tostring): (map(.base[1]) | add) }) | add) as $thrown |
+		[.nodes[] | select($thrown[.id | tostring] > 0 and .base[0] > 0) | .base[2] == 3 * $thrown[.id | tostring]] |
+		length > 2 and all' tree
+	module_agrees
+	# also where the metric that counts them is not shown
+	[ "$(arcprof report -i trace --metric cpu --rt --format json | jq '[.rows[].base[1]] | add')" -eq \
+		"$(jq '[.nodes[].base[2]] | add' tree)" ]
+}
+
+tiers_are_trained() {
+	# what is counted exactly is known after two runs each, and costs nothing
+	XDG_DATA_HOME=$PWD/$JDK arcprof calibrate --quiet --java="$JAVA_HOME" --call-tier --metric bytecodes --format json >rows
+	jq -e '[.rows[] | [.metrics, .metric, .within, .used]] ==
+		[["interpreted", "c1", "c2", "inlined"][] | ["bytecodes " + ., "bytecodes", 0, true]]' rows
+}
+
+@test "calibrate: --call-tier measures methods of each tier" {
+	on_one_jdk newest tiers_are_trained
+	run_arcprof calibrate --call-tier --native
+	[ "$status" -eq 2 ]
+}
+
 @test "calibrate: native functions and Java methods in one trace have costs of their own" {
 	skip_unless_java
 	use_jdk "$(jdks | head -n 1)"

@@ -134,6 +134,25 @@ readings() {
 	diff here there
 }
 
+@test "calibrate: reports say if the costs were measured with another kernel" {
+	local original=$XDG_DATA_HOME here
+	here=$(arcprof calibrate --show --format json | jq -r '.rows[0].environment')
+	[[ $here == "Linux $(uname -r), clock "* ]]
+	arcprof calibrate --show | grep -F " on " | grep -F ", $here"
+	treetest
+	! arcprof report -i trace --rt | grep -F 'measured in another environment' || false
+	table '!/^#/ { $11 = "Linux 5.10.0, clock hpet" } { print }'
+	treetest
+	arcprof report -i trace --rt | grep -F 'calibrated, native functions only: cpu (measured in another environment: Linux 5.10.0, clock hpet)'
+	# an earlier table does not say
+	XDG_DATA_HOME=$original
+	table '!/^#/ { NF = 9 } { print }'
+	treetest
+	arcprof report -i trace --rt >rt
+	grep -F 'calibrated, native functions only: cpu' rt
+	! grep -F 'measured in another environment' rt || false
+}
+
 @test "calibrate: call traces are calibrated from event to event, and nothing is lost" {
 	export XDG_DATA_HOME=$PWD/data
 	"$ARCPROF" calibrate --quiet --native --calltrace --accept-unstable --metric cpu >table

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What counting a call of a Java method costs, by kind of method, in nanoseconds of CPU time above what the call
-# takes anyway; then how far treetest's methods are from the shares that their names say, measured and
-# calibrated.
+# takes anyway; what is left of that when each call has lost what its tier costs (--call-tier); then how far
+# treetest's methods are from the shares that their names say, measured and calibrated.
 #
 # usage: t/perf/calibrate-java.sh	run it on a quiet machine
 #
@@ -12,13 +12,15 @@ set -u
 cd "$DIR" || exit 1
 export XDG_DATA_HOME=$DIR/data
 
-# Of each kind, what an iteration takes with all that it calls: hooked less plain, the lowest tenth's end.
+# Of each kind, what an iteration takes with all that it calls: hooked less plain, the lowest tenth's end. TIERS=1:
+# calibrated by tier.
 kinds() {	# <label> <levels> <option>...
-	local label=$1 levels=$2
+	local label=$1 levels=$2 show=(--no-calibrate)
 	shift 2
-	"$ARCPROF" record -q --callflow='Costs*,-Costs*.bare_*' --metric cpu -o trace -- \
+	[ -z "${TIERS-}" ] || show=()
+	"$ARCPROF" record -q --callflow='Costs*,-Costs*.bare_*' ${TIERS:+--call-tier} --metric cpu -o trace -- \
 		"$JAVA_HOME/bin/java" -Xbatch "$@" -cp "$CLASSES" Costs "$levels" >/dev/null 2>&1
-	"$ARCPROF" report -i trace --xtree --no-calibrate --format tree | awk -F '\t' '
+	"$ARCPROF" report -i trace --xtree "${show[@]}" --format tree | awk -F '\t' '
 		/^#/ || $5 != "java" { next }
 		$4 == "Costs.measure" { under = $1 }
 		under && $1 < under { under = 0 }
@@ -46,16 +48,27 @@ kinds() {	# <label> <levels> <option>...
 		}'
 }
 
-printf '%-17s' 'JDK  code'
-printf ' %12s' static virtual interface synchronized thrown native nested siblings array chain
-echo
+all_kinds() {
+	printf '%-17s' 'JDK  code'
+	printf ' %12s' static virtual interface synchronized thrown native nested siblings array chain
+	echo
+	for home in $(jdks); do
+		use_jdk "$home" || exit 1
+		kinds C2 100
+		kinds C1 100 -XX:TieredStopAtLevel=1
+		kinds interpreted 20 -XX:CompileCommand=quiet '-XX:CompileCommand=exclude,Costs*::*'
+		kinds -Xint 20 -Xint
+	done
+}
+
+all_kinds
 for home in $(jdks); do
-	use_jdk "$home" || exit 1
-	kinds C2 100
-	kinds C1 100 -XX:TieredStopAtLevel=1
-	kinds interpreted 20 -XX:CompileCommand=quiet '-XX:CompileCommand=exclude,Costs*::*'
-	kinds -Xint 20 -Xint
+	"$ARCPROF" calibrate --quiet --accept-unstable --java="$home" --call-tier --metric cpu >tiers
 done
+echo
+cat tiers
+printf '\nwhat is left of it, calibrated by tier\n'
+TIERS=1 all_kinds
 
 # Shares of the four methods, and the farthest from its name's.
 shares() {	# <steps of a call> <label> <option>...

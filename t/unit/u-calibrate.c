@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "calibrate/cost.h"
 #include "calibrate/table.h"
@@ -97,7 +99,7 @@ TEST(calibration_costs_of_call_traces_have_nine_sequences)
 	CHECK(c.sequences[0][2] == 12 && c.sequences[1][0] == 20 && c.sequences[2][2] == 32);
 	calibration_put_cost(&b, &c);
 	CHECK_STR(b.data, text);
-	CHECK(!calibration_cost("1 2 3 4 5", &c));
+	CHECK(!calibration_cost("1 2 3 4 5 6", &c));
 	CHECK(!calibration_cost("1 2 3 4 10 11 12 20 21 22 30 31 32 33", &c));
 	CHECK(calibration_cost("1 2 3 4", &c) && !c.has_sequences);
 	CHECK(!calibration_parse(&t, row, strlen(row), &e));
@@ -105,6 +107,47 @@ TEST(calibration_costs_of_call_traces_have_nine_sequences)
 	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t1 2\n", 26, &e) == -EINVAL);
 	calibration_release(&t);
 	buf_release(&b);
+}
+
+TEST(calibration_costs_of_trees_have_that_of_exceptions)
+{
+	static const char row[] = "a\tb\tcpu,thrown\tcpu\t1\t2\t3\t1\t4\t5\tLinux 6.1\n";
+	struct calibration t = { 0 };
+	struct buf b = BUF_INIT;
+	struct calibration_cost c;
+	struct err e = { 0 };
+
+	CHECK(calibration_cost("1 2 3 4 5", &c) && !c.has_sequences && c.thrown == 5);
+	calibration_put_cost(&b, &c);
+	CHECK_STR(b.data, "1 2 3 4 5");
+	CHECK(calibration_cost("1 2 3 4", &c) && !c.thrown);
+	CHECK(!calibration_parse(&t, row, strlen(row), &e));
+	CHECK(t.rows[0].cost.thrown == 5 && !t.rows[0].cost.has_sequences);
+	CHECK_STR(t.rows[0].environment, "Linux 6.1");
+	calibration_release(&t);
+	buf_release(&b);
+}
+
+TEST(calibration_rows_have_the_environment_in_which_they_were_measured)
+{
+	static const char row[] = "a\tb\tcpu\tcpu\t1\t2\t3\t1\t4\t-\tLinux 6.1, clock tsc\n";
+	char here[CALIBRATION_NAME], text[300];
+	struct calibration t = { 0 };
+	struct utsname u;
+	struct err e = { 0 };
+
+	CHECK(!calibration_parse(&t, row, strlen(row), &e));
+	CHECK_STR(t.rows[0].environment, "Linux 6.1, clock tsc");
+	CHECK(!t.rows[0].cost.has_sequences && t.rows[0].cost.doubt == 4);
+	CHECK(!calibration_parse(&t, "a\tb\tcpu\tcpu\t1\t2\t3\t1\t4\n", 20, &e));
+	CHECK_STR(t.rows[0].environment, "");
+	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t-\t\n", 23, &e) == -EINVAL);
+	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t-\tx\ty\n", 26, &e) == -EINVAL);
+	calibration_release(&t);
+	calibration_environment(here);
+	uname(&u);
+	snprintf(text, sizeof(text), "%.20s %.50s, clock ", u.sysname, u.release);
+	CHECK(!strncmp(here, text, strlen(text)) && strlen(here) > strlen(text));
 }
 
 TEST(calibration_keeps_what_is_used_when_a_result_is_unstable)
@@ -186,6 +229,22 @@ TEST(calibration_says_how_much_of_a_call_may_be_missing)
 	calibration_derive(&t, 1, CALLS, true, &c);
 	CHECK(c.within == 12000 && c.between == 9000);
 	CHECK_U64(c.doubt, 20 * 8000);
+}
+
+TEST(calibration_of_exceptions_is_what_calls_cost_more_that_they_end)
+{
+	struct calibration_turn t;
+	struct calibration_cost c;
+
+	make_turn(&t, 12, 9);
+	t.of[LOOP_THROWN].both += CALLS * 70;
+	calibration_derive(&t, 1, CALLS, false, &c);
+	calibration_derive_thrown(&t, 1, CALLS, &c);
+	CHECK_U64(c.thrown, 70000);
+	/* less than nothing is nothing */
+	t.of[LOOP_THROWN].both -= CALLS * 80;
+	calibration_derive_thrown(&t, 1, CALLS, &c);
+	CHECK_U64(c.thrown, 0);
 }
 
 TEST(calibration_middle_is_the_mean_of_the_middle_half)

@@ -64,20 +64,27 @@ void callflows_init(struct callflows *f, const struct callflow_opts *o, struct t
 	f->rest_ns = REST_NS;
 }
 
+static void put_unless_empty(struct trace_writer *w, const char *key, const char *value)
+{
+	if (*value)
+		trace_write_label(w, key, "%s", value);
+}
+
 static void label_jvm(const struct callflows *f, uint32_t number)
 {
 	const struct callflow_costs *c = &f->o->calibration[1 + number];
-	char key[48];
+	char key[64];
 	uint32_t m;
+	int tier;
 
 	snprintf(key, sizeof(key), "call.java.%u", number);
 	trace_write_label(f->w, key, "%s", c->jvm);
-	for (m = 0; m < f->o->layout.nr_metrics; m++) {
-		if (!*c->costs[m])
-			continue;
-		snprintf(key, sizeof(key), "call.java.%u.metric.%u", number, m);
-		trace_write_label(f->w, key, "%s", c->costs[m]);
-	}
+	for (m = 0; m < f->o->layout.nr_metrics; m++)
+		for (tier = 0; tier < CALIBRATION_NR_TIERS; tier++) {
+			snprintf(key, sizeof(key), "call.java.%u.metric.%u%s%s", number, m, tier ? "." : "",
+				 calibration_tier_name(tier));
+			put_unless_empty(f->w, key, c->costs[tier][m]);
+		}
 }
 
 void callflows_labels(const struct callflows *f)
@@ -101,17 +108,15 @@ void callflows_labels(const struct callflows *f)
 		trace_write_label(f->w, key, "%s", f->o->names[m]);
 		snprintf(key, sizeof(key), "call.metric.%u.unit", m);
 		trace_write_label(f->w, key, "%s", f->o->units[m]);
-		if (!*f->o->calibration[0].costs[m])
-			continue;
 		snprintf(key, sizeof(key), "call.metric.%u.calibration", m);
-		trace_write_label(f->w, key, "%s", f->o->calibration[0].costs[m]);
+		put_unless_empty(f->w, key, f->o->calibration[0].costs[CALIBRATION_ANY_TIER][m]);
 	}
 	for (m = 0; m < f->o->nr_calibrated_jvms; m++)
 		label_jvm(f, m);
-	if (*f->o->uncalibrated[0])
-		trace_write_label(f->w, "call.uncalibrated", "%s", f->o->uncalibrated[0]);
-	if (*f->o->uncalibrated[1])
-		trace_write_label(f->w, "call.java.uncalibrated", "%s", f->o->uncalibrated[1]);
+	put_unless_empty(f->w, "call.uncalibrated", f->o->uncalibrated[0]);
+	put_unless_empty(f->w, "call.java.uncalibrated", f->o->uncalibrated[1]);
+	put_unless_empty(f->w, "call.calibrated.in", f->o->measured_in[0]);
+	put_unless_empty(f->w, "call.java.calibrated.in", f->o->measured_in[1]);
 }
 
 static uint64_t ratio(uint64_t a, uint64_t b)

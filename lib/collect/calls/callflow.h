@@ -20,15 +20,18 @@ struct callflow_opts {
 	const char *names[CALLFLOW_MAX_METRICS], *units[CALLFLOW_MAX_METRICS];
 	/*
 	 * The costs of each metric in the form of calibrate/table.h, "" for none: native functions first,
-	 * then JVMs.
+	 * then JVMs. Only those have tiers, if the recording knows them (CALLFLOW_TIERS); the first is then
+	 * of calls whose tier is not known.
 	 */
 	struct callflow_costs {
 		char jvm[CALIBRATION_NAME];	/* calibration_jvm() */
-		char costs[CALLFLOW_MAX_METRICS][160];
+		char costs[CALIBRATION_NR_TIERS][CALLFLOW_MAX_METRICS][160];
 	} calibration[1 + CALIBRATION_JVMS];
 	uint32_t nr_calibrated_jvms;
 	/* why there are no costs of native functions, and of Java methods; "": nothing was measured */
 	char uncalibrated[2][320];
+	/* In which other environment these were measured; "": in this one. */
+	char measured_in[2][CALIBRATION_NAME];
 	uint64_t snapshot_ns;		/* interval of snapshots; 0: as often as they cost nearly nothing */
 	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */
 };

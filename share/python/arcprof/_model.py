@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """From a trace to its tree of contexts: of samples, of exact calls with samples beside them, or merged."""
 from ._file import M32, M64, Error, Invalid, Span, records, varints
-from ._names import frame_of, mark_name
+from ._names import TIERS, frame_of, mark_name
 from ._tables import (FRAME_MARK, FRAME_NONE, K_ANY, K_JAVA, K_JAVA_INLINED, K_MARK, K_NATIVE_INLINED, K_THREAD,
                       KINDS, MARK_DAMAGED, MARK_PRUNED, NATIVE_KINDS)
 from ._tree import Metric, Source, Tree, settle_kinds
@@ -246,10 +246,14 @@ class Calls:
     def __init__(self, trace, options):
         self.trace, self.names, self.options = trace, trace.names, options
         self.records, self.functions, self.trees, self.consumers = {}, {}, {}, {}
+        self.thrown = {}	# exits by exceptions of nodes, without samples
         self.damaged = self.names.consumers.add(mark_name(MARK_DAMAGED), K_MARK)
 
     def read(self):
         self._choose()
+        # what counting a call cost depends on its tier
+        self.names.split_tiers = bool(self.options.calibrate and "callflow.tiers" in self.names.labels and
+                                      not self.events.column_of)
         for raw in self.trace.payloads("Call"):
             self.trace.budget.spend(len(raw))
             self._chunk(raw)
@@ -263,6 +267,8 @@ class Calls:
         settle_kinds(self.names.consumers, self.names)
         if self.options.calibrate and self.of_trace:
             calibrate(self)
+        if self.names.split_tiers:
+            tree = self.tree = tree.merge_tiers(self.names.consumers)
         return tree
 
     # ---- metrics ----
@@ -410,6 +416,7 @@ class Calls:
         with_samples = bool(self.events.column_of)
         order = sorted(set(t.values) | (set(t.nodes) if with_samples else set()))
         nothing = [0] * (1 + len(self.of_trace))
+        thrown = [1 + i for i, (name, _) in enumerate(self.of_trace) if name == "thrown" and not with_samples]
         for node in order:
             v = t.values.get(node, nothing)
             if not with_samples and not any(v) or node < 0 and not any(v):
@@ -421,6 +428,8 @@ class Calls:
             if self.are_consumed:
                 values[0] = v[0]
             self.tree.add(at, v[0], values)
+            for i in thrown[:1]:
+                self.thrown[at] = self.thrown.get(at, 0) + v[i]
 
     def _where(self, t, node, to):
         """The node of the tree; what is not defined, or is its own ancestor, is damaged."""
@@ -566,12 +575,13 @@ def own_name(name):
 # ---- what counting calls cost ----
 
 def costs_of(text):
-    """(within, between, doubt) in thousandths; None: that is not what the text says."""
+    """(within, between, doubt, thrown) in thousandths; None: that is not what the text says."""
     parts = text.split(" ")
-    if len(parts) not in (3, 4, 13) or not all(p.isascii() and p.isdigit() for p in parts):
+    if len(parts) not in (3, 4, 5, 13) or not all(p.isascii() and p.isdigit() for p in parts):
         return None
     v = [int(p) for p in parts]
-    return (v[0], v[1], v[3] if len(v) > 3 else 0) if all(x <= M64 for x in v) else None
+    costs = v[0], v[1], v[3] if len(v) > 3 else 0, v[4] if len(v) == 5 else 0
+    return costs if all(x <= M64 for x in v) else None
 
 
 def calibrate(calls):
@@ -584,6 +594,11 @@ def calibrate(calls):
                  for n in numbers]
         return found if any(found) else None
 
+    def costs_of_tiers(before):
+        found = [costs(before, "." + tier if tier else "") or [None] * len(numbers) for tier in TIERS]
+        out = [[cost or found[0][m] for m, cost in enumerate(of_tier)] for of_tier in found]
+        return out if any(map(any, out)) else None
+
     native = costs("call.metric.", ".calibration")
     jvms = {}
     for i in range(16):
@@ -592,17 +607,17 @@ def calibrate(calls):
             break
         digits = text[:16].split(" ")[0]
         try:
-            jvms[int(digits, 16)] = costs("call.java.%d.metric." % i, "")
+            jvms[int(digits, 16)] = costs_of_tiers("call.java.%d.metric." % i)
         except ValueError:
             jvms[0] = None
     of_process = {}
     for p in names.procs.values():
         if p.jvm and jvms.get(p.jvm):
             of_process[names.process(p.number)] = jvms[p.jvm]
-    _take_away(tree, names, native, of_process)
+    _take_away(tree, names, native, of_process, calls.thrown)
 
 
-def _take_away(tree, names, native, of_process):
+def _take_away(tree, names, native, of_process, thrown):
     nr, width = len(tree.parent), tree.nr_columns
     shown = range(len(tree.metrics))
     delta = [[0] * len(tree.metrics) for _ in range(nr)]
@@ -611,16 +626,17 @@ def _take_away(tree, names, native, of_process):
     for i in range(1, nr):
         parent, n = tree.parent[i], tree.n[i]
         java[i] = java[parent] if parent else of_process.get(tree.consumer[i])
-        kind = names.consumers.items[tree.consumer[i]][3]
-        costs = native if kind in NATIVE_KINDS else java[i] if kind == K_JAVA else None
+        _, _, _, kind, key = names.consumers.items[tree.consumer[i]]
+        costs = native if kind in NATIVE_KINDS else java[i][key] if kind == K_JAVA and java[i] else None
         if not costs or not n:
             continue
         for m in shown:
             if costs[m]:
-                within, between, unsure = costs[m]
+                within, between, unsure, more = costs[m]
                 has[m] = True
                 delta[i][m] = min(delta[i][m] + n * within, M64)
                 delta[parent][m] = min(delta[parent][m] + n * between, M64)
+                delta[parent][m] = min(delta[parent][m] + min(thrown.get(i, 0), n) * more, M64)
                 doubt[i][m] = min(doubt[i][m] + n * unsure, M64)
                 doubt[parent][m] = min(doubt[parent][m] + n * unsure, M64)
     nr_has = sum(has)

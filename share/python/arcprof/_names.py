@@ -14,7 +14,8 @@ from ._tables import (FRAME_ANON, FRAME_INTERP, FRAME_JIT, FRAME_KERNEL, FRAME_M
                       OF_FUNCTION)
 
 # Of a consumer whose kind is settled last: native and Java functions are never one, though both be called "main".
-KEY_NATIVE, KEY_JAVA = 1, 2
+KEY_NATIVE, KEY_JAVA, KEY_BITS = 1, 2, 2
+TIERS = "", "interpreted", "c1", "c2", "inlined"
 
 # As a query names frames; without a kind it is a mark.
 CODES = ("mark",) + FRAMES[1:]
@@ -47,7 +48,7 @@ def frame_of(kind, a, b, c=0, d=0):
     if kind == FRAME_INTERP:
         return kind, a, b & M32, c, 0
     if kind == FRAME_METHOD:
-        return kind, a, b & M32, 0, 0
+        return kind, a, b & M32, b >> 32 if b >> 32 < len(TIERS) else 0, 0
     if kind == FRAME_SITE:
         return kind, a, b & PLACES << 32 | b & M32, 0, 0
     if kind == FRAME_MARK:
@@ -210,7 +211,7 @@ class Names:
         self.labels, self.procs, self.threads, self.modules, self.methods = {}, {}, {}, {}, {}
         self.sources, self.method_lines, self.functions, self.codes, self.lines = {}, {}, {}, {}, {}
         self.consumers = Consumers()
-        self.own = 0
+        self.own, self.split_tiers = 0, False
         self.frames, self.demangled = {}, {}
         self.read = {
             (0x19, 0x34): self._proc, (0x19, 0x63): self._proc, (0x19, 0x81): self._proc, (0x19, 0x65): self._end,
@@ -396,7 +397,7 @@ class Names:
         if kind == FRAME_INTERP:
             return [self._java(K_JAVA_INTERPRETED, frame[1], frame[2], frame[3])]
         if kind == FRAME_METHOD:
-            return [self._java(K_JAVA, frame[1], frame[2], None)]
+            return [self._java(K_JAVA, frame[1], frame[2], None, frame[3] if self.split_tiers else 0)]
         if kind == FRAME_SITE:
             return [self._site(frame[1], frame[2])]
         if kind == FRAME_NAMED:
@@ -405,11 +406,11 @@ class Names:
             return [self._level(mark_name(frame[2], frame[1]), K_UNRESOLVED if frame[2] in NOTES else K_MARK)]
         return [self._level("[unknown in frame of unknown kind]", K_UNRESOLVED)]
 
-    def _level(self, name, kind, module="", function=None, file=None, line=0):
+    def _level(self, name, kind, module="", function=None, file=None, line=0, tier=0):
         if kind in NATIVE_KINDS:
             consumer = self.consumers.add(name, K_ANY, module, key=KEY_NATIVE)
         elif kind in JAVA_KINDS:
-            consumer = self.consumers.add(name, K_ANY, module, key=KEY_JAVA)
+            consumer = self.consumers.add(name, K_ANY, module, key=KEY_JAVA | tier << KEY_BITS)
         else:
             consumer = self.consumers.add(name, kind, module)
         return Level(consumer, kind, function, file or None, line if file else 0)
@@ -455,13 +456,13 @@ class Names:
             return [self._level(stub[3], K_STUB)]
         return [self._level(stub[3], K_NATIVE, "[anonymous memory]")]
 
-    def _java(self, kind, proc, method, bci):
+    def _java(self, kind, proc, method, bci, tier=0):
         known = self.methods.get((proc, method))
         if not known:
-            return self._level("[unknown Java method]", kind)
+            return self._level("[unknown Java method]", kind, tier=tier)
         name, signature, source = known
         line = self._line_of(proc, method, bci) if bci is not None and source else 0
-        return self._level(name, kind, "", (name, signature), source if bci is not None else None, line)
+        return self._level(name, kind, "", (name, signature), source if bci is not None else None, line, tier)
 
     def _site(self, proc, site):
         known = self.methods.get((proc, site & M32))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The tree of contexts: n and base of each, and what follows from them."""
 from ._file import M64
-from ._tables import K_ANY
+from ._names import KEY_BITS
+from ._tables import K_ANY, K_JAVA
 
 
 class Source:
@@ -79,6 +80,19 @@ class Tree:
             if keep[i]:
                 at[i] = out.child(at[self.parent[i]], self.consumer[i])
                 out.add(at[i], self.n[i], self.base[i])
+        return out
+
+    def merge_tiers(self, consumers):
+        """With one context for those that only tiers tell apart, which are keys of methods."""
+        out, at = Tree(self.sources, self.metrics), [0] * len(self.parent)
+        out.nr_columns, out.base[0] = self.nr_columns, [0] * self.nr_columns
+        for i in range(1, len(self.parent)):
+            consumer = self.consumer[i]
+            name, module, detail, kind, key = consumers.items[consumer]
+            if kind == K_JAVA and key:
+                consumer = consumers.add(name, kind, module, detail)
+            at[i] = out.child(at[self.parent[i]], consumer)
+            out.add(at[i], self.n[i], self.base[i])
         return out
 
     def pick(self, wanted):
@@ -181,4 +195,4 @@ def settle_kinds(consumers, names):
         for kind in sorted(weights.get(c, ())):
             if weights[c][kind] > best_weight:
                 best, best_weight = kind, weights[c][kind]
-        consumers.items[c] = name, module, detail, best, 0
+        consumers.items[c] = name, module, detail, best, key >> KEY_BITS
