@@ -203,7 +203,7 @@ static void learn_probed(struct calls *c)
 	}
 }
 
-/* A thread's tree has its number. Of n calls one was sampled if that has another weight. */
+/* A thread's tree has its number. A weight above 1 has calls whose samples were lost. */
 static int calls_take_samples(void *ctx, const struct rec_sample *s, size_t nr, const struct stack_epoch *ep)
 {
 	struct pass *p = ctx;
@@ -217,7 +217,7 @@ static int calls_take_samples(void *ctx, const struct rec_sample *s, size_t nr, 
 
 		if (s[i].event < PROBED_MAX_EVENTS)
 			x = p->c->probed.events[s[i].event];
-		if (!x.function || !s[i].thread || s[i].weight != 1)
+		if (!x.function || !s[i].thread)
 			continue;
 		if (map_get(&p->c->tree_of, s[i].thread) == MAP_NONE)
 			learn_tree(p->c, &(struct rec_call_tree){ .tree = s[i].thread, .thread = s[i].thread,

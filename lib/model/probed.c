@@ -6,6 +6,14 @@
 
 static const char entry[] = "uprobe:", leave[] = "uprobe-return:";
 
+/* Check whether each hit was to be a sample, and not one of several (record -c). */
+static bool is_each(const struct names *x, uint32_t event)
+{
+	const char *period = names_event(x, event, ".period");
+
+	return !period || !strcmp(period, "1");
+}
+
 /* The event of that name, which begins with entry; PROBED_MAX_EVENTS: there is none. */
 static uint32_t entry_of(const struct names *x, const char *function)
 {
@@ -30,7 +38,7 @@ void probed_find(struct probed *p, const struct names *x)
 		if (strncmp(name, leave, strlen(leave)) != 0)
 			continue;
 		at = entry_of(x, name + strlen(leave));
-		if (at == PROBED_MAX_EVENTS || p->events[at].function)
+		if (at == PROBED_MAX_EVENTS || p->events[at].function || !is_each(x, at) || !is_each(x, i))
 			continue;
 		p->functions[p->nr_functions++] = name + strlen(leave);
 		p->events[at] = (struct probed_event){ p->nr_functions, CALL_ENTERED };

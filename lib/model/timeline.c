@@ -120,6 +120,8 @@ struct ordering {
 		uint32_t kind, function;
 	} *charged;			/* [index in calls.trees] */
 	size_t nr_charged, alloc_charged;
+	bool probed;			/* the events are samples, some of which may be missing */
+	struct map probed_open;		/* (tree, function) -> entries without a return */
 	int ended;			/* by the sink */
 };
 
@@ -134,7 +136,7 @@ static struct charged *last_of(struct ordering *o, uint32_t tree)
 
 static void timeline_keep(struct ordering *o, const struct timeline_event *x)
 {
-	if (!o->sink->needs(o->ctx, x))
+	if (!o->probed && !o->sink->needs(o->ctx, x))
 		return;
 	VEC_GROW(o->events, o->nr_events, o->alloc_events);
 	o->events[o->nr_events] = *x;
@@ -148,6 +150,29 @@ static int timeline_by_time(const void *a, const void *b)
 	return COMPARE(x->time_ns, y->time_ns) ?: COMPARE(x->seq, y->seq);
 }
 
+/* Return false for a return whose entry has no sample: that was lost, or the call had begun before. */
+static bool has_entry(struct ordering *o, const struct timeline_event *x)
+{
+	uint32_t *nr;
+
+	if (x->kind != CALL_ENTERED && x->kind != CALL_LEFT)
+		return true;
+	nr = map_put(&o->probed_open, (uint64_t)x->tree << 32 | x->function);
+	if (*nr == MAP_NONE)
+		*nr = 0;
+	if (x->kind == CALL_LEFT && !*nr)
+		return false;
+	*nr += x->kind == CALL_ENTERED ? 1 : -1;
+	return true;
+}
+
+static void timeline_give(struct ordering *o, const struct timeline_event *x)
+{
+	if (o->probed && (!has_entry(o, x) || !o->sink->needs(o->ctx, x)))
+		return;
+	o->ended = o->sink->event(o->ctx, x);
+}
+
 /* Gives in order what is not later than until_ns, before which nothing comes any more. */
 static void give_until(struct ordering *o, uint64_t until_ns)
 {
@@ -156,7 +181,7 @@ static void give_until(struct ordering *o, uint64_t until_ns)
 	if (o->nr_events)
 		qsort(o->events, o->nr_events, sizeof(*o->events), timeline_by_time);
 	for (i = 0; i < o->nr_events && o->events[i].time_ns <= until_ns && !o->ended; i++)
-		o->ended = o->sink->event(o->ctx, &o->events[i]);
+		timeline_give(o, &o->events[i]);
 	o->nr_events -= i;
 	if (i)
 		memmove(o->events, o->events + i, o->nr_events * sizeof(*o->events));
@@ -225,12 +250,16 @@ int timeline_read(struct timeline *l, struct trace_reader *t, const struct timel
 	static const struct calls_sink records = {
 		.events = timeline_take_events, .sched = timeline_take_sched
 	};
-	struct ordering o = { .l = l, .sink = sink, .ctx = ctx, .sort_at = SORT_EVENTS };
+	struct ordering o = {
+		.l = l, .sink = sink, .ctx = ctx, .sort_at = SORT_EVENTS, .probed = l->c->probed.nr_functions,
+		.probed_open = MAP_INIT,
+	};
 	int r = calls_read(l->c, t, &records, &o, e);
 
 	if (r >= 0)
 		give_until(&o, UINT64_MAX);
 	free(o.events);
 	free(o.charged);
+	map_release(&o.probed_open);
 	return r < 0 ? r : 0;
 }

@@ -6,13 +6,17 @@
 #include "unit.h"
 
 /* The events of the traces. */
-enum { CLOCK, LEAVE_READ, ENTER_READ, ENTER_WRITE, LEAVE_WRITE, LEAVE_OTHER, NR_EVENTS };
+enum {
+	CLOCK, LEAVE_READ, ENTER_READ, ENTER_WRITE, LEAVE_WRITE, LEAVE_OTHER, ENTER_OFTEN, LEAVE_OFTEN,
+	NR_EVENTS
+};
 
 static struct trace_writer *begin(const char *callflow)
 {
 	static const char *const names[NR_EVENTS] = {
 		"cpu-clock", "uprobe-return:libc.so.6:read", "uprobe:libc.so.6:read", "uprobe:libc.so.6:write",
-		"uprobe-return:libc.so.6:write", "uprobe-return:app:other",
+		"uprobe-return:libc.so.6:write", "uprobe-return:app:other", "uprobe:app:often",
+		"uprobe-return:app:often",
 	};
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
 	char key[24];
@@ -22,6 +26,8 @@ static struct trace_writer *begin(const char *callflow)
 		snprintf(key, sizeof(key), "event.%d", i);
 		trace_write_label(w, key, "%s", names[i]);
 	}
+	trace_write_label(w, "event.2.period", "1");
+	trace_write_label(w, "event.6.period", "10");
 	if (callflow)
 		trace_write_label(w, "callflow", "%s", callflow);
 	trace_write_proc(w, &(struct rec_proc){ .proc = 1, .pid = 7, .comm = "p", .comm_len = 1 });
@@ -97,18 +103,25 @@ TEST(probed_entries_and_returns_are_events_of_calls)
 	struct trace_writer *w = begin(NULL);
 	struct buf text;
 
+	/* a call that had begun before */
+	probe(w, 'B', LEAVE_READ, 900, 1);
 	probe(w, 'A', ENTER_READ, 1000, 1);
 	probe(w, 'B', ENTER_WRITE, 1100, 1);
 	probe(w, 'A', CLOCK, 1200, 1);
 	probe(w, 'A', ENTER_WRITE, 1300, 1);
 	probe(w, 'A', LEAVE_WRITE, 1400, 1);
-	/* of the function no entries were sampled; of these calls one in ten was */
+	/* of the function no entries were sampled; of the calls of this one, one in ten */
 	probe(w, 'A', LEAVE_OTHER, 1450, 1);
-	probe(w, 'A', ENTER_READ, 1460, 10);
-	probe(w, 'A', LEAVE_READ, 1500, 1);
+	probe(w, 'A', ENTER_OFTEN, 1460, 10);
+	probe(w, 'A', LEAVE_OFTEN, 1470, 1);
+	/* a sample before this one was lost */
+	probe(w, 'A', LEAVE_READ, 1500, 2);
+	/* in another order than that of time */
+	probe(w, 'A', LEAVE_WRITE, 1700, 1);
+	probe(w, 'A', ENTER_WRITE, 1600, 1);
 	CHECK(!read_events(w, &text));
 	CHECK_STR(text.data, "1000 A entry read\n1100 B entry write\n1300 A entry write\n1400 A exit write\n"
-			     "1500 A exit read\n");
+			     "1500 A exit read\n1600 A entry write\n1700 A exit write\n");
 	buf_release(&text);
 }
 
