@@ -374,12 +374,28 @@ static const char *done(const struct job *j)
 	return text;
 }
 
+const char *calibrate_why_not(struct names *x, bool of_java)
+{
+	const char *said = names_label(x, of_java ? "call.java.uncalibrated" : "call.uncalibrated");
+	const char *kept = names_label(x, "callflow");
+	struct buf b = BUF_INIT;
+
+	if (said)
+		buf_fmt(&b, "not calibrated: %s", said);
+	else
+		buf_fmt(&b, "not calibrated: 'arcprof calibrate%s%s%s%s' before a recording measures what counting calls costs%s",
+			of_java ? " --java" : "", names_label(x, "callflow.precise") ? " --precise-time" : "",
+			kept && strstr(kept, "events") ? " --calltrace" : "",
+			of_java && names_label(x, "callflow.tiers") ? " --call-tier" : "",
+			of_java ? " in a JVM" : "");
+	said = arena_strndup(&x->text, b.data, b.len);
+	buf_release(&b);
+	return said;
+}
+
 /* Return why no context at all is calibrated. */
 static const char *why_nothing(struct job *j)
 {
-	bool precise = names_label(j->names, "callflow.precise");
-	struct buf b = BUF_INIT;
-	const char *said;
 	uint64_t nr = 0;
 	unsigned int i;
 
@@ -390,18 +406,7 @@ static const char *why_nothing(struct job *j)
 	}
 	if (!nr)
 		return "not calibrated: no calls";
-	said = names_label(j->names, j->kinds[NATIVE].nr_contexts ? "call.uncalibrated" : "call.java.uncalibrated");
-	if (said) {
-		buf_fmt(&b, "not calibrated: %s", said);
-		said = arena_strndup(&j->names->text, b.data, b.len);
-		buf_release(&b);
-		return said;
-	}
-	if (!j->kinds[NATIVE].nr_contexts)
-		return precise ? "not calibrated: 'arcprof calibrate --java --precise-time' before a recording measures what counting calls costs in a JVM" :
-				 "not calibrated: 'arcprof calibrate --java' before a recording measures what counting calls costs in a JVM";
-	return precise ? "not calibrated: 'arcprof calibrate --precise-time' before a recording measures what counting calls costs" :
-			 "not calibrated: 'arcprof calibrate' before a recording measures what counting calls costs";
+	return calibrate_why_not(j->names, !j->kinds[NATIVE].nr_contexts);
 }
 
 /* Return why nothing is calibrated, NULL if something is. */

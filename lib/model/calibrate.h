@@ -23,6 +23,11 @@ struct calibrate_opts {
 enum calibration_tier calibrate_tier(const struct consumer *c);
 /* Return the trace's number of the metric with that name, -1 if it has none. */
 int calibrate_metric(const struct names *x, const char *metric);
+/*
+ * Return why nothing of a recording is calibrated that has calls of Java methods, or of native functions
+ * alone: what "record" found out, or the command that was not run. The text lives as long as the names.
+ */
+const char *calibrate_why_not(struct names *x, bool of_java);
 /* Calibrate x->m, whose tree is finished. Sets in *origin what was done, or why nothing was. */
 void calibrate(struct names *x, const struct calibrate_opts *o, struct origin *origin);
 

@@ -14,6 +14,7 @@
 #include "base/fields.h"
 #include "base/mem.h"
 #include "base/quote.h"
+#include "model/calibrate.h"
 #include "model/columns.h"
 #include "model/sequences.h"
 #include "report/completed.h"
@@ -57,12 +58,18 @@ static const char *prefix(uint32_t kind)
 	return kind == CONSUMER_NATIVE ? "N:" : "";
 }
 
-static const char *calibration_said(const struct gen *g)
+static const char *calibration_said(struct gen *g)
 {
+	bool any_jvm = false;
+	size_t i;
+
 	if (g->calibrated)
 		return "calibrated";
-	return g->costs.any ? "not calibrated: --no-calibrate" :
-			      "not calibrated: 'arcprof calibrate --calltrace' before a recording measures what counting calls costs";
+	if (g->costs.any)
+		return "not calibrated: --no-calibrate";
+	for (i = 0; i < g->names.nr_procs; i++)
+		any_jvm |= g->names.procs[i].jvm != 0;
+	return calibrate_why_not(&g->names, any_jvm);
 }
 
 static void gen_print_head(struct gen *g)

@@ -163,6 +163,10 @@ module_agrees() {
 	export XDG_DATA_HOME=$original
 	"$ARCPROF" record -q --callflow --call-tier --metric cpu -o trace -- java -cp "$CLASSES" Hellop >out
 	arcprof report -i trace --rt | grep -F "'arcprof calibrate --java --call-tier --metric cpu' before a recording measures these"
+	XDG_DATA_HOME=$PWD/none "$ARCPROF" record -q --calltrace --call-tier --metric cpu -o trace -- java -cp "$CLASSES" Hellop >out
+	for how in --rt --gen; do
+		arcprof report -i trace $how | grep -F "not calibrated: 'arcprof calibrate --java --calltrace --call-tier' before"
+	done
 }
 
 @test "calibrate: what exits by exceptions cost more is taken from the callers" {
