@@ -30,6 +30,18 @@ void report_put_duration(struct buf *b, uint64_t ns)
 	buf_fmt(b, "%" PRIu64 " ns", ns);
 }
 
+/* A count of one has its unit in the singular: "1 call". All units are plurals that end in s. */
+static void put_in_unit(struct buf *b, uint64_t n, const char *unit)
+{
+	size_t len = strlen(unit);
+	bool one = n == 1 && len > 1 && unit[len - 1] == 's' && unit[len - 2] != 's';
+	char *text = xstrndup(unit, len - one);
+
+	buf_fmt(b, "%" PRIu64 " ", n);
+	quote_add(b, text);
+	free(text);
+}
+
 static void put_amount(const struct view *v, unsigned int m, struct buf *b)
 {
 	const char *name = model_str(v->m, v->m->metrics[m].name),
@@ -41,8 +53,7 @@ static void put_amount(const struct view *v, unsigned int m, struct buf *b)
 	} else if (!*unit || !strcmp(unit, name) || !strcmp(unit, "events")) {
 		buf_fmt(b, "%" PRIu64 " ", v->total[m]);
 	} else {
-		buf_fmt(b, "%" PRIu64 " ", v->total[m]);
-		quote_add(b, unit);
+		put_in_unit(b, v->total[m], unit);
 		buf_str(b, " of ");
 	}
 	quote_add(b, name);

@@ -45,6 +45,13 @@ published() {
 	published xarc | diff - got
 }
 
+@test "report: a total of one has its unit in the singular" {
+	printf '# levels\n# n samples\n# metric notify calls\n0\t1\t%s\tmain\tnative\t\n' 1 >one
+	sed 's/\t1\tmain/\t2\tmain/' one >two
+	arcprof report --tree one | head -n 1 | grep '^1 call of notify'
+	arcprof report --tree two | head -n 1 | grep '^2 calls of notify'
+}
+
 @test "report: --tree reads what --format tree wrote, whatever the input was" {
 	for input in "--events $AC/ac_test.events" "-i $MIXED"; do
 		# shellcheck disable=SC2086
