@@ -54,6 +54,32 @@ compiled_calls() {
 	on_each_jdk compiled_calls
 }
 
+# transitions <option of java>...: in ./steady "<calls> <code before>><code>><code behind> <instructions>", of each stay in
+# a method of Transitions that is the same in all forty calls of static methods, and then of others.
+transitions() {
+	"$ARCPROF" itrace -q -o trace --method Transitions.traced -- java -Xshare:auto -Xbatch -XX:CompileCommand=quiet \
+		'-XX:CompileCommand=dontinline,Transitions::*' "$@" -cp "$CLASSES" Transitions
+	"$ARCPROF" report -i trace --arc --every-instruction --format csv | sed 's/Transitions\.//g' | awk -F , '
+		$6 != last { print before ">" last ">" $6, nr; before = last; last = $6; nr = 0 }
+		{ nr++ }' | sort | uniq -c | awk '$1 >= 39 { print $1, $2, $3 }' >steady
+	cat steady
+	[ "$(grep -c '^40 .*[oO]uter\|^40 .*[eE]mpty' steady)" -eq 6 ]
+	[ "$(grep -c '^39 .*[lL]oop' steady)" -eq 2 ]
+}
+
+steady_transitions() {
+	transitions
+	# from an entry to the next, to its exit, and to the one behind: static or not
+	[ "$(grep '^40' steady | tr 'A-Z' 'a-z' | sed 's/own//g' | sort -u | wc -l)" -eq 3 ]
+	c2=$(awk '{ n += $3 } END { print n }' steady)
+	transitions -XX:TieredStopAtLevel=1
+	[ "$c2" -lt "$(awk '{ n += $3 } END { print n }' steady)" ]
+}
+
+@test "itrace --method: how many instructions there are from one entry or exit to the next" {
+	on_one_jdk newest steady_transitions
+}
+
 interpreted_calls() {
 	known --method Known.down --skip 1 --times 2 -- -Xint 10
 	[ "$status" -eq 0 ]
