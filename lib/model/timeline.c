@@ -76,8 +76,12 @@ static void look_behind(struct timeline *l)
 
 static const char *why_none(const struct names *x)
 {
-	const char *what = names_label(x, "callflow");
+	const char *what = names_label(x, "callflow"), *name;
+	uint32_t i;
 
+	for (i = 0; !what && (name = names_event(x, i, "")); i++)
+		if (!strncmp(name, "uprobe", strlen("uprobe")))
+			return "the trace has no calls: record both entries and returns of a function, all of them (uprobe:FILE:FUNCTION,uprobe-return:FILE:FUNCTION)";
 	if (names_label(x, "call.trace"))
 		return "no call was as slow as record --trace asked for";
 	if (what && strstr(what, "events"))

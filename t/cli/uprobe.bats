@@ -63,6 +63,10 @@ nothing_stays() {
 	run_arcprof report -i trace --calls --metric "uprobe:$f:counted" --format json
 	# of the metric itself: 40, 20, 20 and 10 calls in four of the caller
 	jq -e '[.rows[] | select(.name == "outer") | .total] == [90]' <<<"$output"
+	record -e "uprobe:$f:outer" -- "$f" 40
+	run_arcprof report -i trace --calls
+	[ "$status" -eq 1 ]
+	[[ $stderr == *"record both entries and returns of a function"* ]]
 }
 
 @test "record: with -a, the first calls of the program are recorded" {
