@@ -137,7 +137,7 @@ static int measure(const struct calibrate_opts *o, struct calibration *table, co
 /* Text has thousandths, and a line where rows of another client or CPU begin, if they are in their order. */
 static const struct sheet_column columns[] = {
 	{ "client" }, { "cpu" },
-	{ "metrics", "metrics", -20, .before = "  " }, { "metric", "metric", -12 },
+	{ "metrics", "metrics", -26, .before = "  " }, { "metric", "metric", -12 },
 	{ "within", "within", 10, .unit = .001 }, { "between", "between", 10, .unit = .001 },
 	{ "doubt", "doubt", 10, .unit = .001 },
 	{ "thrown" }, { "spread" }, { "stable" }, { "used" }, { "environment" },
@@ -210,7 +210,7 @@ static int print_costs(const struct calibrate_opts *o, const struct calibration 
 
 static const struct sheet_column sequence_columns[] = {
 	{ "client" }, { "cpu" },
-	{ "metrics", "metrics", -20, .before = "  " }, { "metric", "metric", -12 },
+	{ "metrics", "metrics", -26, .before = "  " }, { "metric", "metric", -12 },
 	{ "from", "from", -10 }, { "to", "to", -10 }, { "cost", "cost", 10, .unit = .001 },
 };
 

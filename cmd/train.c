@@ -431,10 +431,13 @@ int train_set(struct training *t, const char *metrics, bool accept, struct calib
 {
 	const int nr_runs = t->events ? TRACES : RUNS;
 	struct progress progress;
+	char what[64];
 	struct findings f;
 	int run, r = 0;
 
-	progress_start(&progress, t->java ? "measuring Java methods" : "measuring native functions", nr_runs);
+	snprintf(what, sizeof(what), "measuring %s%s%s", t->java ? "Java methods" : "native functions",
+		 t->tier ? ", " : "", calibration_tier_name(t->tier));
+	progress_start(&progress, what, nr_runs);
 	for (run = 0; run < nr_runs && !r && !(run == AGREED && agree(&f)); run++) {
 		r = record(t, metrics, e);
 		if (!r)
