@@ -27,6 +27,7 @@ struct profile {
 	struct samples_seen samples;
 	struct account_samples sampled;
 	struct calltree_seen calls;
+	bool with_samples;		/* beside calls */
 };
 
 static int profile_read_samples(struct profile *p, struct graft *graft, struct trace_reader *t, struct err *e)
@@ -208,7 +209,7 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 	if (!r)
 		r = columns_of_calls(&columns, &p->events, p->names, &co, e);
 	/* A stack says how its methods ran when it was sampled, not when they were called. */
-	p->names->o.merge_tiers = columns.with_samples;
+	p->with_samples = p->names->o.merge_tiers = columns.with_samples;
 	p->names->o.split_tiers = p->o->calibrate && !p->o->replay && !columns.with_samples &&
 				  names_label(p->names, "callflow.tiers");
 	/* samples give the nodes other numbers */
@@ -275,7 +276,8 @@ static void profile_finish(struct profile *p, bool calls, struct origin *origin)
 	origin_fill_recorded(origin, x, first_event(p));
 	x->m->times.start_ns = names_label_u64(x, "start.mono_ns");
 	origin->lost += p->samples.nr_unknown;
-	account_of_all(x, p->samples.weight_of_event, origin);
+	if (!calls || p->with_samples)
+		account_of_all(x, p->samples.weight_of_event, origin);
 	origin->nr_read = calls ? p->calls.nr_calls : p->samples.nr_read;
 	origin->nr_missing = p->samples.nr_missing;
 	origin->nr_left_out = p->samples.nr_left_out;
