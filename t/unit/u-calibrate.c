@@ -131,6 +131,9 @@ TEST(calibration_costs_of_trees_have_that_of_exceptions)
 TEST(calibration_rows_have_the_environment_in_which_they_were_measured)
 {
 	static const char row[] = "a\tb\tcpu\tcpu\t1\t2\t3\t1\t4\t-\tLinux 6.1, clock tsc\n";
+	static const char earlier[] = "a\tb\tcpu\tcpu\t1\t2\t3\t1\t4\n";
+	static const char empty[] = "a\tb\tc\td\t1\t2\t3\t1\t4\t-\t\n";
+	static const char more[] = "a\tb\tc\td\t1\t2\t3\t1\t4\t-\tx\ty\n";
 	char here[CALIBRATION_NAME], text[300];
 	struct calibration t = { 0 };
 	struct utsname u;
@@ -139,10 +142,10 @@ TEST(calibration_rows_have_the_environment_in_which_they_were_measured)
 	CHECK(!calibration_parse(&t, row, strlen(row), &e));
 	CHECK_STR(t.rows[0].environment, "Linux 6.1, clock tsc");
 	CHECK(!t.rows[0].cost.has_sequences && t.rows[0].cost.doubt == 4);
-	CHECK(!calibration_parse(&t, "a\tb\tcpu\tcpu\t1\t2\t3\t1\t4\n", 20, &e));
+	CHECK(!calibration_parse(&t, earlier, strlen(earlier), &e));
 	CHECK_STR(t.rows[0].environment, "");
-	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t-\t\n", 23, &e) == -EINVAL);
-	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t-\tx\ty\n", 26, &e) == -EINVAL);
+	CHECK(calibration_parse(&t, empty, strlen(empty), &e) == -EINVAL);
+	CHECK(calibration_parse(&t, more, strlen(more), &e) == -EINVAL);
 	calibration_release(&t);
 	calibration_environment(here);
 	uname(&u);
