@@ -14,7 +14,7 @@ static bool read_sequences(const struct names *x, const char *key, struct calibr
 	return text && calibration_cost(text, out) && out->has_sequences;
 }
 
-/* Read the costs of the last kind from labels with the metric's number in the middle and a tier at the end. */
+/* Read the costs of the last kind from labels with the metric's number inside and a tier at the end. */
 static void read_costs(struct sequences *s, const char *before, const char *after)
 {
 	struct sequences_kind *k = &s->kinds[s->nr_kinds - 1];
