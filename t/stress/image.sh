@@ -1,10 +1,9 @@
 #!/bin/bash
-# The image of Documentation/examples/Dockerfile and the DaemonSet beside it: builds the image, with a bare Debian tree
-# (t/fresh) as "debian:stable-slim" where no registry can be asked, checks daemonset.yaml against Kubernetes' schema
-# (kubernetes-models of npm), and runs both containers as it says (privileged, the node's process numbers, its /sys) in
-# a virtual machine, by t/stress/units.sh.
+# The image of Documentation/examples/Dockerfile and the DaemonSet beside it: checks daemonset.yaml against Kubernetes'
+# schema (kubernetes-models of npm), builds the image, with a bare Debian tree (t/fresh) as "debian:stable-slim" where no
+# registry can be asked, and prints what podman would run the two containers with as the DaemonSet says.
 #
-# usage: t/stress/image.sh [SUITE]	a release of Debian, default bookworm. Needs root, podman, npm; and units.sh's needs
+# usage: t/stress/image.sh [SUITE]	a release of Debian, default bookworm. Needs root, podman, npm and ruby
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 suite=${1:-bookworm}
@@ -18,14 +17,15 @@ mkdir -p "$work/context" "$work/image" || exit 1
 
 ruby -ryaml -rjson -e 'puts JSON.generate(YAML.load_file(ARGV[0]))' "$examples/daemonset.yaml" >"$work/daemonset.json" || exit 1
 npm install --silent --no-audit --no-fund --prefix "$work/npm" kubernetes-models@5.1.0 || exit 1
-NODE_PATH=$work/npm/node_modules node -e '
-	const { DaemonSet } = require("kubernetes-models/apps/v1");
-	const given = JSON.parse(require("fs").readFileSync(process.argv[1]));
+(cd "$work/npm" && node --input-type=module -e '
+	import { DaemonSet } from "kubernetes-models/apps/v1";
+	import { readFileSync } from "fs";
+	const given = JSON.parse(readFileSync(process.argv[1]));
 	new DaemonSet(given).validate();
 	// and it does look
 	given.spec.template.spec.containers[0].args = "no list";
 	try { new DaemonSet(given).validate(); } catch (e) { process.exit(0); }
-	process.exit(1);' "$work/daemonset.json" || { echo "not ok - daemonset.yaml is valid"; exit 1; }
+	process.exit(1);' "$work/daemonset.json") || { echo "not ok - daemonset.yaml is valid"; exit 1; }
 echo "ok - daemonset.yaml is valid"
 
 # ---- the image ----
@@ -45,15 +45,12 @@ if ! "${store[@]}" build --isolation chroot --pull-never --network host -t arcpr
 	exit 1
 fi
 echo "ok - the image is built"
-rm -f "$work/image.tar"
-"${store[@]}" save -q -o "$work/image.tar" localhost/arcprof:latest || exit 1
-
 # What the containers are run with: a line each, with the node's name and the server's in place of variables.
 # shellcheck disable=SC2016	# Ruby
 ruby -rjson -rshellwords -e '
 	spec = JSON.parse(File.read(ARGV[0]))["spec"]["template"]["spec"]
 	spec["containers"].each do |c|
-		words = %w[podman run -d --network host] + ["--name", c["name"]]
+		words = ARGV[1].split + %w[run -d --network host] + ["--name", c["name"]]
 		words += %w[--pid host] if spec["hostPID"]
 		s = c["securityContext"]
 		words += %w[--privileged] if s["privileged"]
@@ -66,6 +63,4 @@ ruby -rjson -rshellwords -e '
 		end
 		args = c["args"].map { |a| a.gsub("$(NODE)", "node-1").gsub("$(ARCPROF_URL)", "http://127.0.0.1:8123/") }
 		puts Shellwords.join(words + ["localhost/arcprof"] + args)
-	end' "$work/daemonset.json" >"$work/containers" || exit 1
-cat "$work/containers"
-ARCPROF_IMAGE=1 exec t/stress/units.sh "$suite"
+	end' "$work/daemonset.json" "${store[*]}"
