@@ -235,7 +235,7 @@ events_in_segments() {
 	arcprof record --segment 10s -o dir -- true 2>said
 	[ "$(find dir -empty)" = dir/.2026-01-01.part ]
 	# said, and in the trace, is for how long nothing was recorded
-	grep -qE '^arcprof record: goes on [0-9]+\.[0-9] s after the last trace there was closed$' said
+	grep -qE '^arcprof record: continues [0-9]+\.[0-9] s after the last trace there was closed$' said
 	arcprof dump "$(find dir -name '*.arc' | sort | tail -n 1)" | grep -qE 'key="segment.idle_ns" value="[1-9][0-9]+"'
 	! [ -e "dir/$part" ] || false
 	part=${part#.}
