@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* cost.c - computes what counting a call costs from loops with and without hooks (cost.h). */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* table.c - reads and writes the table of what calibration measured (table.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

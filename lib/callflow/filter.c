@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* filter.c - matches methods and threads against ordered rules (filter.h). */
 #include "callflow/filter.h"
 
 /* A string in pieces, so that "class.method(signature)" is matched without being put together. */

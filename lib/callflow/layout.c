@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* layout.c - lays out the memory that a counted process shares with the recorder (layout.h). */
 #include "callflow/layout.h"
 
 enum { LABEL_BYTES = 64 };		/* of text, on average */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+/* wide.c - finds a child of a node that has many by a table (wide.h). */
 #include "callflow/process.h"
 #include "callflow/wide.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* answer.c - turns rows of a database into text that input_tree() reads (answer.h). */
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* collector.c - sends profiles to a receiver of OpenTelemetry (collector.h). */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* fetch.c - reads a merged tree from a server (fetch.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

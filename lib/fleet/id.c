@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* id.c - computes the numbers of functions and contexts in tables (id.h). */
 #include <string.h>
 
 #include "base/quote.h"

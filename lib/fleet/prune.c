@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* prune.c - drops partitions that are older than they are to be kept (prune.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* push.c - sends tables of recordings to a server, each once (push.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* probed.c - finds functions whose entries and returns were both sampled (probed.h). */
 #include <string.h>
 
 #include "model/probed.h"
