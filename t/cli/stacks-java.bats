@@ -129,6 +129,42 @@ leaf_calls() {
 	one_jdk newest leaf_calls
 }
 
+# Where generated code has its caller is a guess, and that may be beyond where Java begins: no reason to doubt that.
+undescribed_code() {
+	gcc -O2 -shared -fPIC -I "$JAVA_HOME/include" -I "$JAVA_HOME/include/linux" -x c -o libundescribed.so - <<'C'
+#include <jni.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+static volatile long sum;
+static void spin(void)
+{
+	clock_t end = clock() + CLOCKS_PER_SEC / 4;
+	while (clock() < end)
+		for (int i = 0; i < 10000; i++)
+			sum += i;
+}
+/* push rbp; lea rbp, [rsp + 8192]; call rdi; pop rbp; ret */
+static const char code[] = "\x55\x48\x8d\xac\x24\x00\x20\x00\x00\xff\xd7\x5d\xc3";
+JNIEXPORT jint JNI_OnLoad(JavaVM *vm, void *reserved)
+{
+	void *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memcpy(p, code, sizeof(code));
+	((void (*)(void (*)(void)))p)(spin);
+	return JNI_VERSION_1_8;
+}
+C
+	"$ARCPROF" record -q -F 999 -o trace -- java -cp "$CLASSES" Traps "$PWD/libundescribed.so" >out
+	ARCPROF=$ARCPROF "$TOP/t/folded" trace >stacks
+	awk '/;spin[; ]/ { all += $NF } /;Traps\.main;.*;spin[; ]/ && !/no known kind/ { right += $NF }
+		END { print right + 0 " of " all + 0; exit all < 50 || right < all * 0.95 }' stacks
+}
+@test "java stacks: code in no library that native code calls is no reason to doubt what is beneath it" {
+	[ "$(uname -m)" = x86_64 ] || skip "code of x86"
+	one_jdk newest undescribed_code
+}
+
 null_checks() {
 	FLAGS=
 	record java -XX:-OmitStackTraceInFastThrow -cp "$CLASSES" Faults nulls 60000

@@ -385,6 +385,17 @@ static void learn_root(struct collect *c, struct java *j, const struct jvm_segme
 		roots_learn(&j->roots, j->jvm, s, s->sp + len, frames, nr);
 }
 
+/* Check that nobody had to guess where the callers of these are. */
+static bool are_in_modules(const struct unwind_frame *f, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (!f[i].module || f[i].guessed || f[i].searched)
+			return false;
+	return true;
+}
+
 static size_t native_segment(struct collect *c, struct java *j, const struct jvm_segment *s,
 			     uint64_t time_ns, struct frame *out)
 {
@@ -406,7 +417,8 @@ static size_t native_segment(struct collect *c, struct java *j, const struct jvm
 	 * the innermost code is unwound from its own pc and registers: then that is not where it was called.
 	 */
 	if (!s->to_root && !is_cut && u.ends.end == MARK_TRUNCATED_STACK)
-		u.ends.end = s->exact ? MARK_JAVA_NOT_WALKABLE : MARK_NONE;
+		u.ends.end = s->exact && are_in_modules(c->unwound, u.nr) ? MARK_JAVA_NOT_WALKABLE :
+									    MARK_NONE;
 	if (u.ends.end != MARK_NONE)
 		*out++ = mark_frame(u.ends.end);
 	nr = unwound_frames(c, j->proc, u.nr, u.ends.left_out, &st, out);
