@@ -13,6 +13,7 @@ for program in podman ruby npm; do
 	command -v $program >/dev/null || { echo "image.sh: needs $program" >&2; exit 1; }
 done
 deb=$(t/deb | tail -n 1)
+[ -f "$deb" ] || { echo "image.sh: there is no package" >&2; exit 1; }
 mkdir -p "$work/context" "$work/image" || exit 1
 
 ruby -ryaml -rjson -e 'puts JSON.generate(YAML.load_file(ARGV[0]))' "$examples/daemonset.yaml" >"$work/daemonset.json" || exit 1
