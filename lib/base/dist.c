@@ -46,32 +46,6 @@ static double dist_beta(double a, double b, double x)
 	return 1 - front * fraction(b, a, 1 - x) / b;
 }
 
-double dist_t_p(double t, double df)
-{
-	if (!isfinite(t))
-		return 0;
-	if (df > 1e7)
-		return erfc(fabs(t) / sqrt(2));
-	return dist_beta(df / 2, .5, df / (df + t * t));
-}
-
-double dist_t_quantile(double p, double df)
-{
-	double low = 0, high = 1, middle;
-	int i;
-
-	while (dist_t_p(high, df) > p && high < 1e9)
-		high *= 2;
-	for (i = 0; i < 60; i++) {
-		middle = (low + high) / 2;
-		if (dist_t_p(middle, df) > p)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
-}
-
 double dist_binomial_p(double x, double n, double q)
 {
 	/* P(X >= x) and P(X <= x), each with x itself */
@@ -99,13 +73,6 @@ double dist_beta_binomial_p(double x, double n, double a, double b)
 		tail += beta_binomial_term(k, n, a, b);
 	other = 1 - tail + beta_binomial_term(x, n, a, b);
 	return MAX(0., MIN(1., 2 * MIN(tail, other)));
-}
-
-double dist_chi2_at(double z, double df)
-{
-	double of = 2 / (9 * df), root = 1 - of + z * sqrt(of);
-
-	return root > 0 ? MAX(.05, df * root * root * root) : .05;
 }
 
 static int compare_p(const void *x, const void *y, void *ctx)

@@ -4,9 +4,9 @@
  * the truth behind a count is.
  *
  * Sources: NIST Digital Library of Mathematical Functions, 8.17 (incomplete beta function, its continued
- * fraction 8.17.22, and t and binomial as special cases).
+ * fraction 8.17.22, and the binomial as a special case).
  * Y. Benjamini and Y. Hochberg, "Controlling the false discovery rate", Journal of the Royal Statistical
- * Society B 57, 1995. E. B. Wilson and M. M. Hilferty, "The distribution of chi-square", PNAS 17, 1931.
+ * Society B 57, 1995.
  */
 #ifndef BASE_DIST_H
 #define BASE_DIST_H
@@ -14,13 +14,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Return the chance of a value at least as far from 0, in either direction. df may be INFINITY: the
- * normal one.
- */
-double dist_t_p(double t, double df);
-/* Return the value that t exceeds, in either direction, with chance p. */
-double dist_t_quantile(double p, double df);
 /*
  * Return twice the smaller tail, at most 1, for x out of n where each has the chance q. x and n need not
  * be whole, since effective counts are not.
@@ -31,12 +24,6 @@ double dist_binomial_p(double x, double n, double q);
  * b of the rest (beta-binomial): x of n.
  */
 double dist_beta_binomial_p(double x, double n, double a, double b);
-/*
- * Return the value of chi-squared with df degrees of freedom that is as likely to be exceeded as z of the
- * normal distribution, by Wilson and Hilferty; never below .05.
- */
-double dist_chi2_at(double z, double df);
-
 /*
  * Set the false discovery rate at which each would still be found (Benjamini and Hochberg): q[i] of p[i], nr
  * of them.

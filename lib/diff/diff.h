@@ -58,8 +58,8 @@ struct diff_run {
 	double size;	/* see size.h; after diff_finish() */
 	/* [node], of what is compared and of n of its source (calls: the same); cums after diff_finish() */
 	uint64_t *base, *cum, *n, *cum_n;
-	/* [node]: of base and n, what ran before its last compiler had it: interpreted, or by C1 */
-	uint64_t *early, *early_n;
+	/* [node]: of base and n, what the last compiler would have saved of what ran before it */
+	double *saved, *saved_n;
 	/* Samples by node; none: times are not known, or it was not sampled. */
 	struct diff_sample *samples;
 	size_t nr_samples;
@@ -69,7 +69,7 @@ struct diff_run {
 	struct diff_input {
 		uint32_t *where;
 		uint64_t *base, *n;
-		bool *is_early;
+		double *saved;
 		size_t nr;
 		struct flow_times times;
 	} input;

@@ -9,7 +9,7 @@
 #define LEAST_BLOCK 8			/* samples of a block: fewer say nothing of clusters */
 #define LEAST_BIG 8			/* effective samples of each side from which ln is about normal */
 #define LEAST_LEARNT 24			/* effective samples of both sides that prior.c learns from */
-#define MAX_LEARNT 2000			/* rows: more tell no more */
+#define MAX_LEARNT 600			/* rows: more tell no more */
 #define LEAST_ROWS 20			/* of one run each: of fewer rows most may have changed */
 #define LEAST_DEVIATION .01		/* ln from run to run: no row is steadier */
 #define KERNEL_DEVIATION .6		/* paths of the kernel are there in one run and not in the next */
@@ -20,6 +20,14 @@
 #define WRONG_PAIRS .12			/* of runs of both sides: more means that one run makes the change */
 #define Z_OF_8_IN_10 .9			/* 8 of 10 draws are above the mean less that many deviations */
 #define MAX_DETECTABLE 100.		/* more is as good as nothing */
+#define MEAN_WEIGHT .6			/* below 1: rows vary in more ways than the model has */
+#define GROWTH .5			/* weights are by the chance to see that, */
+#define LEAST_SEEN .05			/* which is taken for that at least */
+#define MOST_OF_STEADY .7		/* where a side has next to nothing, of what is not on or off */
+#define HALF .5				/* of what the last compiler would have saved */
+#define MAX_EFFECT 100.			/* ln: nothing is that large */
+#define ONE_DEVIATION .3173		/* the chance of more than one of the normal distribution */
+#define LEAST_PART 1e-5			/* a belief below that changes nothing */
 
 static enum noise_kind noise_kind_of(const struct diff *d)
 {
@@ -61,8 +69,8 @@ static enum noise_class class_of(const struct diff_rows *x, const struct diff_ro
 	return kind_is(kind, KIND_NATIVE) && x->of == DIFF_BASE ? NOISE_JVM : NOISE_JAVA;
 }
 
-/* The part of each side that ran early. */
-static void early_parts(const struct diff_rows *x, const struct diff_row *row, double *part)
+/* The part of each side that its last compiler would have saved. */
+static void saved_parts(const struct diff_rows *x, const struct diff_row *row, double *part)
 {
 	double early[DIFF_NR_SIDES] = { 0 }, all[DIFF_NR_SIDES] = { 0 };
 	size_t i;
@@ -70,7 +78,7 @@ static void early_parts(const struct diff_rows *x, const struct diff_row *row, d
 	for (i = 0; i < x->d->nr_runs; i++) {
 		const struct diff_run *r = &x->d->runs[i];
 
-		early[r->side] += row_sum_of(row, r->early);
+		early[r->side] += row_saved_of(row, r->saved);
 		all[r->side] += row_sum(x, row, r);
 	}
 	for (i = 0; i < DIFF_NR_SIDES; i++)
@@ -87,6 +95,32 @@ static bool is_mostly_inlined(const struct diff *d, uint32_t c)
 		all += d->code_n[side][c];
 	}
 	return 2 * inlined > all;
+}
+
+/* How a row is judged. */
+struct way {
+	enum noise_class class;
+	bool late;		/* without what its last compiler would have saved */
+	bool early;		/* as it is, and most would have been saved on one side */
+};
+
+/*
+ * A method that is compiled late has consumed more in the interpreter, which is no change of the program.
+ * So what it consumed before counts as much as it would have been afterwards, unless that is a guess about
+ * most of it.
+ */
+static struct way way_of(const struct diff_rows *x, const struct diff_row *row)
+{
+	struct way w = { .class = class_of(x, row) };
+	double early[DIFF_NR_SIDES] = { 0 };
+
+	if (x->of == DIFF_BASE && is_sampled(x->d))
+		saved_parts(x, row, early);
+	w.early = early[DIFF_A] > .5 || early[DIFF_B] > .5;
+	w.late = !w.early && early[DIFF_A] + early[DIFF_B] > 0;
+	if (w.early)
+		w.class = NOISE_EARLY;
+	return w;
 }
 
 /* ---- what runs show of a row ---- */
@@ -135,10 +169,7 @@ static double variance_of_blocks(const struct diff_run *r, const double *blocks,
 	return sum * DIFF_NR_BLOCKS / (DIFF_NR_BLOCKS - 1);
 }
 
-/*
- * How many samples count as one, of one run: their weights differ and, where repeats do not show that
- * anyway, they come in clusters.
- */
+/* How many samples count as one, of one run: their weights differ, and they come in clusters. */
 static double samples_as_one(const struct noise *s, const struct diff_row *row, const struct diff_run *r)
 {
 	double x = row_sum(s->x, row, r), n = row_n(s->x, row, r), share = r->total ? x / r->total : 0;
@@ -147,7 +178,7 @@ static double samples_as_one(const struct noise *s, const struct diff_row *row, 
 	if (!r->samples || x <= 0 || n <= 0)
 		return 1;
 	squares = add_samples(s->x, row, r, blocks);
-	if (s->kind == NOISE_SAMPLING && r->nr_samples >= LEAST_BLOCK * DIFF_NR_BLOCKS && share < 1)
+	if (r->nr_samples >= LEAST_BLOCK * DIFF_NR_BLOCKS && share < 1)
 		clusters = variance_of_blocks(r, blocks, share) / (squares * (1 - share));
 	return MAX(1., clusters) * MAX(1., squares * n / (x * x));
 }
@@ -160,8 +191,8 @@ static void add_runs(const struct noise *s, const struct diff_row *row, bool lat
 
 	for (i = 0; i < d->nr_runs; i++) {
 		const struct diff_run *r = &d->runs[i];
-		double value = row_sum(s->x, row, r) - (late ? row_sum_of(row, r->early) : 0);
-		double of_n = row_n(s->x, row, r) - (late ? row_sum_of(row, r->early_n) : 0);
+		double value = row_sum(s->x, row, r) - (late ? row_saved_of(row, r->saved) : 0);
+		double of_n = row_n(s->x, row, r) - (late ? row_saved_of(row, r->saved_n) : 0);
 		double size = row_divisor(s->x, row, r);
 
 		k->x[r->side] += value;
@@ -231,64 +262,39 @@ static void look_release(struct look *k)
 
 /* ---- one row ---- */
 
-/*
- * The variance of ln from run to run, of which the row's own spread is a part; *df: degrees of freedom that
- * it is known with.
- */
-static double variance_of_runs(const struct noise *s, enum noise_class class, const struct look *k,
-			       double *df)
-{
-	const struct noise_prior *p = &s->priors[class];
-	const double floor = class == NOISE_KERNEL ? KERNEL_DEVIATION : LEAST_DEVIATION;
-	double own = s->kind == NOISE_REPEATS ? k->df : 0;
-	double expected = noise_prior_variance(p, k->share) + k->sampling;
-	double variance = (p->df * expected + own * k->variance) / (p->df + own);
-
-	/* what one side has next to nothing of says little of how it varies */
-	if (MIN(k->n[DIFF_A], k->n[DIFF_B]) < LEAST_BIG)
-		variance = MAX(variance, expected);
-	*df = p->df + own;
-	variance = MAX(variance - k->sampling, floor * floor);
-	if (!own && s->x->normalize != DIFF_SIZE && s->x->normalize != DIFF_TOTAL)
-		variance += MACHINE_DEVIATION * MACHINE_DEVIATION;
-	return variance;
-}
+/* What is known of a row: how likely each deviation from run to run is, and the variance that it makes. */
+struct judgement {
+	struct noise_belief deviations;
+	double variance[NOISE_NR_DEVIATIONS];	/* of ln */
+	bool small;			/* one side has too little for logarithms */
+};
 
 /* How much a row varies at least that may be there in one run and not in the next. */
-static double on_off(const struct diff_rows *x, const struct diff_row *row, enum noise_class class,
-		     bool early)
+static double on_off(const struct diff_rows *x, const struct diff_row *row, const struct way *w)
 {
 	uint32_t c = subject_of(row);
 
-	if (class == NOISE_KERNEL || class == NOISE_JVM)
+	if (w->class == NOISE_KERNEL || w->class == NOISE_JVM)
 		return ON_OFF_OF_OTHERS;
-	if (x->d->has_jit && (early || x->d->m.consumers.items[c].kind == CONSUMER_STUB ||
+	if (x->d->has_jit && (w->early || x->d->m.consumers.items[c].kind == CONSUMER_STUB ||
 			      is_mostly_inlined(x->d, c)))
 		return ON_OFF;
 	return 0;
 }
 
-/*
- * Of counts that are too small for logarithms: exact for each variance that the runs may have, and weighted
- * by how likely each is. The small variances are in it because they decide how rare is rare.
- */
-static double exact_p(const struct noise *s, const struct look *k, double variance, double df, double least)
+/* Of counts that are too small for logarithms: exact for each deviation that runs may have. */
+static double exact_p(const struct noise *s, const struct look *k, const struct judgement *j, double least)
 {
-	static const struct {
-		double z, weight;	/* of chi-squared */
-	} at[] = {
-		{ -3.090, .002 }, { -2.576, .008 }, { -1.960, .04 },
-		{ -1.036, .25 }, { 0, .4 }, { 1.036, .3 },
-	};
 	double nr_b = s->x->d->nr_of_side[DIFF_B], rest = nr_b * k->size[DIFF_A] / k->size[DIFF_B], p = 0, v;
 	double n = round(k->n[DIFF_A] + k->n[DIFF_B]), b = MIN(n, round(k->n[DIFF_B]));
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(at); i++) {
-		v = MAX(variance * df / dist_chi2_at(at[i].z, df), MAX(1e-4, least * least));
-		p += at[i].weight * dist_beta_binomial_p(b, n, nr_b / v, rest / v);
+	for (i = 0; i < NOISE_NR_DEVIATIONS; i++) {
+		v = pow(MAX(MIN(noise_deviation(i), MOST_OF_STEADY), MAX(LEAST_DEVIATION, least)), 2);
+		if (j->deviations.part[i] > LEAST_PART)
+			p += j->deviations.part[i] * dist_beta_binomial_p(b, n, nr_b / v, rest / v);
 	}
-	return p;
+	return MIN(p, 1.);
 }
 
 /* More than one run makes a change: all but a few runs of one side are above those of the other. */
@@ -305,25 +311,89 @@ static bool is_of_one_run(const struct diff *d, const struct look *k)
 	return wrong > WRONG_PAIRS * d->nr_of_side[DIFF_A] * d->nr_of_side[DIFF_B];
 }
 
-static double error_of(const struct noise *s, const struct look *k, double variance)
+/*
+ * Fills what is known of ln of B over A. The row's own spread is a part of it, unless one side has next to
+ * nothing, which says little of how it varies.
+ */
+static void weigh_deviations(const struct noise *s, enum noise_class class, const struct look *k,
+			     struct judgement *j)
 {
+	const struct noise_spread seen = { k->variance, k->sampling, k->share };
 	const struct diff *d = s->x->d;
-	double whole = s->x->normalize == DIFF_TOTAL ? 1 - k->share : 1;
-	double sampling = is_sampled(d) ? 1 / (k->n[DIFF_A] + .5) + 1 / (k->n[DIFF_B] + .5) : 0;
+	const double floor = class == NOISE_KERNEL ? KERNEL_DEVIATION : LEAST_DEVIATION;
+	double whole = s->x->normalize == DIFF_TOTAL ? 1 - k->share : 1, sampling = 0, machine = 0;
+	size_t i;
 
-	return sqrt(whole * sampling + variance * (1. / d->nr_of_side[DIFF_A] + 1. / d->nr_of_side[DIFF_B]));
+	j->small = is_sampled(d) && MIN(k->n[DIFF_A], k->n[DIFF_B]) < LEAST_BIG;
+	j->deviations = noise_believe(s->beliefs[class], k->share);
+	if (s->kind == NOISE_REPEATS && !j->small)
+		noise_update(&j->deviations, &seen, k->df);
+	if (is_sampled(d))
+		sampling = whole * (1 / (k->n[DIFF_A] + .5) + 1 / (k->n[DIFF_B] + .5));
+	if (s->kind != NOISE_REPEATS && s->x->normalize != DIFF_SIZE && s->x->normalize != DIFF_TOTAL)
+		machine = MACHINE_DEVIATION * MACHINE_DEVIATION;
+	for (i = 0; i < NOISE_NR_DEVIATIONS; i++)
+		j->variance[i] = sampling + (pow(MAX(noise_deviation(i), floor), 2) + machine) *
+			(1. / d->nr_of_side[DIFF_A] + 1. / d->nr_of_side[DIFF_B]);
+}
+
+/* Return the chance of an effect at least that far from 0. */
+static double chance_of(const struct judgement *j, double effect)
+{
+	double p = 0;
+	size_t i;
+
+	for (i = 0; i < NOISE_NR_DEVIATIONS; i++)
+		if (j->deviations.part[i] > LEAST_PART)
+			p += j->deviations.part[i] * erfc(fabs(effect) / sqrt(2 * j->variance[i]));
+	return MIN(p, 1.);
+}
+
+/* Return the effect that is exceeded with chance p: by secants of ln(chance), and by halves. */
+static double effect_of(const struct judgement *j, double p)
+{
+	double low = 0, high = 0, x, at_low = 0, at_high, mean = 0, at;
+	int i;
+
+	for (i = 0; i < NOISE_NR_DEVIATIONS; i++)
+		mean += j->deviations.part[i] * sqrt(j->variance[i]);
+	high = mean * 2;
+	while ((at_high = log(MAX(chance_of(j, high), 1e-300) / p)) > 0 && high < MAX_EFFECT) {
+		low = high;
+		at_low = at_high;
+		high *= 2;
+	}
+	if (at_high > 0)
+		return high;
+	if (low <= 0)
+		at_low = -log(p);
+	for (i = 0; i < 6; i++) {
+		x = i % 2 ? (low + high) / 2 : low + (high - low) * at_low / (at_low - at_high);
+		at = log(MAX(chance_of(j, x), 1e-300) / p);
+		if (at > 0) {
+			low = x;
+			at_low = at;
+		} else {
+			high = x;
+			at_high = at;
+		}
+		if (fabs(at) < .01)
+			return x;
+	}
+	return high;
 }
 
 /*
- * What a run consumed before its last compiler had it is missing in the code of that: then all of the method
- * changed in the other direction.
+ * How much faster the last compiler's code is, is a guess: the direction must be the same if it were half of
+ * that.
  */
 static bool tiers_disagree(const struct noise *s, const struct diff_row *row, const struct look *late)
 {
 	struct look all;
 	bool disagree;
 
-	disagree = !look_init(s, row, false, &all) || all.effect * late->effect <= 0;
+	disagree = !look_init(s, row, false, &all) ||
+		   late->effect * ((1 - HALF) * late->effect + HALF * all.effect) <= 0;
 	look_release(&all);
 	return disagree;
 }
@@ -342,46 +412,40 @@ static bool is_certain(const struct noise *s, const struct look *k)
 	return s->kind == NOISE_REPEATS && s->x->d->exact && k->variance <= 0;
 }
 
-static void judge(const struct noise *s, struct diff_row *row, const struct look *k, bool late, bool differ)
+static void judge(const struct noise *s, struct diff_row *row, const struct look *k, const struct way *w)
 {
-	enum noise_class class = class_of(s->x, row);
-	double variance = variance_of_runs(s, class, k, &row->df), half;
-	bool sampled = is_sampled(s->x->d), small = MIN(k->n[DIFF_A], k->n[DIFF_B]) < LEAST_BIG;
+	bool sampled = is_sampled(s->x->d);
+	struct judgement j;
+	double half = 0;
 
-	if (differ)
-		variance = MAX(variance, ON_OFF * ON_OFF);
-	row->error = is_certain(s, k) ? 0 : error_of(s, k, variance);
-	half = row->error * s->quantile[class];
+	weigh_deviations(s, w->class, k, &j);
+	row->error = 0;
+	if (!is_certain(s, k)) {
+		half = effect_of(&j, NOISE_FDR);
+		row->error = effect_of(&j, ONE_DEVIATION);
+	}
+	row->small = j.small;
 	row->known = true;
-	row->of_last_tier = late;
+	row->of_last_tier = w->late;
 	row->low = expm1(k->effect - half);
 	row->high = expm1(k->effect + half);
 	row->tested = !sampled || k->n[DIFF_A] + k->n[DIFF_B] >= NOISE_LEAST_N;
 	if (row->error <= 0)
 		row->p = row->delta != 0 ? 0 : 1;
-	else if (sampled && small)
-		row->p = exact_p(s, k, variance, row->df, on_off(s->x, row, class, differ));
+	else if (j.small)
+		row->p = exact_p(s, k, &j, on_off(s->x, row, w));
 	else
-		row->p = dist_t_p(k->effect / row->error, row->df);
-	row->doubt = doubt_of(s, row, k, late);
+		row->p = chance_of(&j, k->effect);
+	row->doubt = doubt_of(s, row, k, w->late);
 }
 
-/*
- * A method that is compiled late has consumed more in the interpreter, which is no change of the program.
- * So its code of the last tier is judged, unless most of it is earlier on one of the sides.
- */
 static void test_row(const struct noise *s, struct diff_row *row)
 {
-	double early[DIFF_NR_SIDES] = { 0 };
-	bool late, differ, base = s->x->of == DIFF_BASE && is_sampled(s->x->d);
+	struct way w = way_of(s->x, row);
 	struct look k;
 
-	if (base)
-		early_parts(s->x, row, early);
-	differ = early[DIFF_A] > .5 || early[DIFF_B] > .5;
-	late = !differ && early[DIFF_A] + early[DIFF_B] > 0;
-	if (look_init(s, row, late, &k))
-		judge(s, row, &k, late, differ);
+	if (look_init(s, row, w.late, &k))
+		judge(s, row, &k, &w);
 	look_release(&k);
 }
 
@@ -408,20 +472,20 @@ static void learn(struct noise *s, enum noise_class class)
 	struct noise_spread *list = xcalloc(MAX_LEARNT, sizeof(*list));
 	size_t i, nr = 0, step = s->x->nr / MAX_LEARNT + 1;
 	bool repeats = s->kind == NOISE_REPEATS;
-	struct look k = { .df = 0 };
 	double df = repeats ? s->x->d->nr_runs - DIFF_NR_SIDES : 1;
+	struct look k;
 
 	for (i = 0; i < s->x->nr; i += step) {
 		const struct diff_row *row = &s->x->list[i];
+		struct way w = way_of(s->x, row);
 
-		if (class_of(s->x, row) != class)
+		if (w.class != class)
 			continue;
-		if (look_init(s, row, false, &k) && k.n[DIFF_A] + k.n[DIFF_B] >= LEAST_LEARNT)
+		if (look_init(s, row, w.late, &k) && k.n[DIFF_A] + k.n[DIFF_B] >= LEAST_LEARNT)
 			list[nr++] = (struct noise_spread){ k.variance, k.sampling, k.share };
 		look_release(&k);
 	}
-	s->priors[class] = noise_learn(class, list, repeats || nr >= LEAST_ROWS ? nr : 0, df);
-	s->quantile[class] = dist_t_quantile(NOISE_FDR, s->priors[class].df + (repeats ? df : 0));
+	noise_learn(class, list, repeats || nr >= LEAST_ROWS ? nr : 0, df, s->beliefs[class]);
 	free(list);
 }
 
@@ -444,22 +508,34 @@ static void learn_all(struct noise *s)
 }
 
 /*
- * Weights by share, of mean 1 (Genovese, Roeder and Wasserman 2006): hundreds of small rows do not hide a
- * large one. Exact counts need none.
+ * Weigh by share (Genovese, Roeder and Wasserman 2006), so that hundreds of small rows do not hide a large
+ * one, and by the chance to see growth in the row at all, so that those that vary much do not either.
  */
+static double weight_of(const struct diff_row *row)
+{
+	double half = (log1p(row->high) - log1p(row->low)) / 2, seen = 1;
+
+	if (!row->tested)
+		return 0;
+	if (row->error > 0 && !row->small)
+		seen = erfc((half - log1p(GROWTH)) / row->error / sqrt(2)) / 2;
+	return row->share * MAX(seen, LEAST_SEEN);
+}
+
+/* Exact counts need no weights. */
 static void weigh(const struct noise *s, struct diff_rows *x)
 {
-	double sum = 0, nr = 0;
+	double mean = s->kind == NOISE_REPEATS || x->d->has_jit ? MEAN_WEIGHT : 1, sum = 0, nr = 0;
 	size_t i;
 
 	for (i = 0; i < x->nr; i++) {
-		sum += x->list[i].tested ? x->list[i].share : 0;
+		sum += weight_of(&x->list[i]);
 		nr += x->list[i].tested;
 	}
 	for (i = 0; i < x->nr; i++) {
 		struct diff_row *row = &x->list[i];
 
-		row->weight = s->kind == NOISE_EXACT || sum <= 0 ? 1 : row->share * nr / sum;
+		row->weight = s->kind == NOISE_EXACT || sum <= 0 ? 1 : mean * weight_of(row) * nr / sum;
 		row->alone_p = NOISE_FDR * row->weight / MAX(nr, 1);
 	}
 }
@@ -485,11 +561,19 @@ static void decide(struct diff_rows *x)
 
 double noise_detectable(const struct noise *s, const struct diff_row *row)
 {
-	double growth;
+	struct way w = way_of(s->x, row);
+	double growth = INFINITY;
+	struct judgement j;
+	struct look k;
 
 	if (!row->known || !row->tested || s->kind == NOISE_EXACT || row->alone_p <= 0)
 		return INFINITY;
-	growth = expm1((dist_t_quantile(MIN(row->alone_p, .5), row->df) + Z_OF_8_IN_10) * row->error);
+	if (look_init(s, row, w.late, &k)) {
+		weigh_deviations(s, w.class, &k, &j);
+		growth = row->error <= 0 ? 0 :
+			expm1(effect_of(&j, MIN(row->alone_p, .5)) + Z_OF_8_IN_10 * row->error);
+	}
+	look_release(&k);
 	return growth < MAX_DETECTABLE ? growth : INFINITY;
 }
 

@@ -24,6 +24,7 @@ enum noise_kind { NOISE_SAMPLING, NOISE_REPEATS, NOISE_EXACT, NOISE_UNKNOWN };
 enum noise_class {
 	NOISE_NATIVE,
 	NOISE_JAVA,		/* also native code with what it calls, where that may be Java */
+	NOISE_EARLY,		/* the same, if the last compiler would have saved most of it */
 	NOISE_JVM,		/* native code beside Java: collector, compiler, libraries */
 	NOISE_KERNEL,
 	NOISE_ANY,		/* of a profile that does not say what it is */
@@ -46,11 +47,16 @@ struct noise_spread {
 	double share;		/* of the total, 0 to 1 */
 };
 
+/* How likely each of some deviations from run to run is: noise_deviation() of the same index. */
+enum { NOISE_NR_DEVIATIONS = 27, NOISE_NR_SHARES = 8 };
+struct noise_belief {
+	double part[NOISE_NR_DEVIATIONS];	/* of 1 */
+};
+
 struct noise {
 	const struct diff_rows *x;
 	enum noise_kind kind;
-	struct noise_prior priors[NOISE_NR_CLASSES];
-	double quantile[NOISE_NR_CLASSES];	/* of t, that one in twenty exceeds */
+	struct noise_belief beliefs[NOISE_NR_CLASSES][NOISE_NR_SHARES];
 };
 
 /* Fills known, low, high, p, q, changed and doubt of all rows, and marks what is only inlined differently. */
@@ -63,10 +69,18 @@ void noise_of_row(const struct noise *s, struct diff_row *row);
  */
 double noise_detectable(const struct noise *s, const struct diff_row *row);
 
-/* prior.c: what nr spreads of df degrees of freedom make of what is stated of a class; nr 0: that. */
-struct noise_prior noise_learn(enum noise_class class, const struct noise_spread *list, size_t nr, double df);
-/* Variance of ln(value) from run to run of a row with that share. */
-double noise_prior_variance(const struct noise_prior *p, double share);
+/* prior.c. Return the standard deviation of ln(value) with that index. */
+double noise_deviation(size_t i);
+/*
+ * Fill what is believed of rows of a class: what nr spreads of df degrees of freedom make of what is stated;
+ * nr 0: that.
+ */
+void noise_learn(enum noise_class class, const struct noise_spread *list, size_t nr, double df,
+		 struct noise_belief *by_share);
+/* Return what is believed of a row of that share. */
+struct noise_belief noise_believe(const struct noise_belief *by_share, double share);
+/* Add what the row itself shows, of df degrees of freedom. */
+void noise_update(struct noise_belief *b, const struct noise_spread *seen, double df);
 
 /* inlined.c: what is only inlined differently is not changed. */
 void noise_mark_inlined(const struct noise *s, struct diff_rows *x);

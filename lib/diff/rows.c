@@ -93,9 +93,19 @@ static void gather(struct diff_rows *x, const struct members *m)
 	}
 }
 
-uint64_t row_sum_of(const struct diff_row *row, const uint64_t *of)
+static uint64_t row_sum_of(const struct diff_row *row, const uint64_t *of)
 {
 	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < row->nr_nodes; i++)
+		sum += of[row->nodes[i]];
+	return sum;
+}
+
+double row_saved_of(const struct diff_row *row, const double *of)
+{
+	double sum = 0;
 	size_t i;
 
 	for (i = 0; i < row->nr_nodes; i++)

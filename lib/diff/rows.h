@@ -39,16 +39,17 @@ struct diff_row {
 	uint64_t sum[DIFF_NR_SIDES], n[DIFF_NR_SIDES];
 	double share;		/* the larger of its shares of the totals, 0 to 1 */
 	/*
-	 * Set by noise.h. known: low, high, error and df are set; tested: p is, too. In 19 of 20 cases, the
-	 * change is between low and high, as a part of A's value. Chance alone makes such a change with
-	 * probability p; q is the rate of false discoveries among rows that are as clear or clearer.
+	 * Filled by noise.h. known: low, high and error are; tested: p is as well. The change is between
+	 * low and high in 19 of 20 cases, as a part of A's value; chance alone makes such a change with
+	 * probability p, and q is the rate of false discoveries among the rows that are like it or clearer.
 	 */
 	bool known, tested;
 	double low, high, p, q;
-	double error, df;	/* standard error of ln(B / A), and the degrees of freedom of t */
+	double error;		/* standard error of ln(B / A) */
 	double weight, alone_p;	/* of the correction by share; p that marks the row if no other is */
 	enum diff_doubt doubt;
-	bool of_last_tier;	/* low and high are of the last compiler's code, values of all */
+	bool of_last_tier;	/* low and high are without what the last compiler would have saved */
+	bool small;		/* one side has too little for logarithms */
 	bool changed;		/* q is at most 5 %, without a doubt; exact ones: they differ */
 	bool inlined_differently;
 };
@@ -74,8 +75,8 @@ void rows_sum_up(const struct diff_rows *x, struct diff_row *row);
 /* Return the row's value in a run, n of its samples or calls, and both divided by what normalises. */
 uint64_t row_sum(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 uint64_t row_n(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
-/* The sum of what the row's nodes have in a table of one run, of values or of n. */
-uint64_t row_sum_of(const struct diff_row *row, const uint64_t *of);
+/* Return the sum of what the nodes of the row have in a table of one run. */
+double row_saved_of(const struct diff_row *row, const double *of);
 /* Return what values of a run are divided by; 0: there is nothing to divide by. */
 double row_divisor(const struct diff_rows *x, const struct diff_row *row, const struct diff_run *r);
 

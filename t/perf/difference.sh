@@ -1,8 +1,8 @@
 #!/bin/bash
 # difference.sh [<folder>] - how often "arcprof diff" finds a planted change, and what it calls one where there
-# is none: 1+1, 3+3 and 5+5 runs drawn at random from recordings of plants.c and Plants.java. The constants of
-# lib/diff were not fitted to these. SCALE=full records 16 equal runs and 6 of each plant, where the default
-# has 10 and 5 of fewer plants; <folder> keeps the recordings, and a second run with it records nothing.
+# is none: 1+1, 3+3 and 5+5 runs drawn at random (diff-power.c) from recordings of plants.c and Plants.java.
+# SCALE=full records 16 equal runs and 6 of each plant, where the default has 10 and 5 of fewer plants;
+# <folder> keeps the recordings, and a second run with it records nothing.
 #
 # PROGRAMS="h2 tomcat javac" does it with programs that others wrote (libh2-java; libtomcat10-java, tomcat10-common
 # and apache2-utils; libasm-java for the agent of Spin.java, by which a method of theirs gets a loop): a hot
@@ -20,9 +20,9 @@ OUT=$(realpath "$OUT")
 cd "$DIR" || exit 1
 
 if [ "${SCALE-}" = full ]; then
-	plants="m50 m20 p5 p10 p20 p50 p100 new gone" equal=16 each=6 draws=24
+	plants="m50 m20 p5 p10 p20 p50 p100 new gone" equal=16 each=6 draws=200
 else
-	plants="m50 p20 p50 new gone" equal=10 each=5 draws=8
+	plants="m50 p20 p50 new gone" equal=10 each=5 draws=50
 fi
 # Rounds of score(), of which a run without a plant has 20, and in programs of others percents of the turns.
 declare -A rounds=([base]=20 [m50]=10 [m20]=16 [p5]=21 [p10]=22 [p20]=24 [p50]=30 [p100]=40 [new]=20 [gone]=20)
@@ -104,45 +104,6 @@ target() {
 	esac
 }
 
-# pick PROGRAM PLANT N SEED: N recordings, one a line
-pick() {
-	printf '%s\n' "$OUT/$1-$2"-*.data | mix "$4" | head -n "$3"
-}
-
-# marked A B: a line for each row that changed: its name, and by how much
-marked() {
-	"$ARCPROF" diff "$1" "$2" --significant --format json |
-		jq -r '.rows[] | select(.changed) | "\(.name)\t\(.change)"'
-}
-
-# equal_runs PROGRAM N: of pairs without a change, the part in which something is marked
-equal_runs() {
-	local alarms=0 i both
-	for ((i = 0; i < 2 * draws; i++)); do
-		mapfile -t both < <(pick "$1" base $((2 * $2)) $((100 + i)))
-		[ -z "$(marked "$(IFS=,; echo "${both[*]:0:$2}")" "$(IFS=,; echo "${both[*]:$2}")")" ] || alarms=$((alarms + 1))
-	done
-	echo "$alarms $((2 * draws))"
-}
-
-# planted PROGRAM PLANT N: how often the row is marked, how many others are, and its median change
-planted() {
-	local found=0 others=0 i rows t
-	t=$(target "$1" "$2")
-	: >"$DIR/changes"
-	for ((i = 0; i < draws; i++)); do
-		rows=$(marked "$(pick "$1" base "$3" $((500 + i)) | paste -sd,)" "$(pick "$1" "$2" "$3" $((900 + i)) | paste -sd,)")
-		if grep -q "^$t	" <<<"$rows"; then
-			found=$((found + 1))
-			grep "^$t	" <<<"$rows" | cut -f2 >>"$DIR/changes"
-		fi
-		others=$((others + $(grep -c -v -e "^$t	" -e '^$' <<<"$rows")))
-	done
-	sort -g "$DIR/changes" | awk -v found=$found -v others=$others -v draws=$draws '{ x[NR] = $1 } END {
-		printf "%3.0f%% (%s, %.1f others)", 100 * found / draws,
-			NR && x[1] != "null" ? sprintf("%+.0f%%", 100 * x[int((NR + 1) / 2)]) : "-", others / draws }'
-}
-
 # truth PROGRAM PLANT: what the program itself says of score(), the median of all its runs
 truth() {
 	cat "$OUT/$1-$2"-*.truth | sort -n | awk '{ x[NR] = $1 } END { print x[int((NR + 1) / 2)] }'
@@ -160,12 +121,9 @@ for p in $programs; do
 			echo "$p: $v is $(truth "$p" "$v" | awk -v b="$base" '{ printf "%+.0f%%", 100 * ($1 / b - 1) }') of score() by its own clock"
 		fi
 	done
-	for n in 1 3 5; do
-		read -r alarms pairs < <(equal_runs "$p" $n)
-		printf '%-6s %d+%d: %d of %d equal pairs have a mark; found' "$p" $n $n "$alarms" "$pairs"
-		for v in $plants; do
-			has "$p" "$v" && printf ' | %s %s' "$v" "$(planted "$p" "$v" $n)"
-		done
-		echo
+	list=()
+	for v in $plants; do
+		has "$p" "$v" && list+=("$v=$(target "$p" "$v")")
 	done
+	"$BUILD/t/perf/diff-power" "$OUT" "$p" "$draws" "${list[@]}"
 done
