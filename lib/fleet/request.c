@@ -113,21 +113,15 @@ bool request_has_type(const struct request *q, const char *type)
 
 /* ---- parameters ---- */
 
-static int hex_value(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 :
-	       c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 static void undo_escapes(const char *s, size_t len, struct buf *b)
 {
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		bool coded = s[i] == '%' && len - i > 2 && hex_value(s[i + 1]) >= 0 &&
-			     hex_value(s[i + 2]) >= 0;
+		bool coded = s[i] == '%' && len - i > 2 && hex_digit(s[i + 1]) >= 0 &&
+			     hex_digit(s[i + 2]) >= 0;
 
-		buf_putc(b, coded ? (char)(hex_value(s[i + 1]) << 4 | hex_value(s[i + 2])) :
+		buf_putc(b, coded ? (char)(hex_digit(s[i + 1]) << 4 | hex_digit(s[i + 2])) :
 			    s[i] == '+' ? ' ' : s[i]);
 		i += coded ? 2 : 0;
 	}
@@ -154,7 +148,7 @@ bool request_param(const struct request *q, const char *name, struct buf *value)
 /* Take a byte that is no data; false: it does not belong there. */
 static bool take_byte(struct chunks *c, char byte)
 {
-	int digit = hex_value(byte);
+	int digit = hex_digit(byte);
 
 	switch (c->state) {
 	case CHUNK_SIZE:
@@ -165,7 +159,7 @@ static bool take_byte(struct chunks *c, char byte)
 		c->state = CHUNK_EXTENSION;
 		if (!c->nr_digits || !strchr("; \t\r\n", byte))
 			return false;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	case CHUNK_EXTENSION:
 		if (byte == '\n') {
 			c->is_last = !c->left;
