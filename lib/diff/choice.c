@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* choice.c - selects and orders the rows that are shown (choice.h). */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* noise.c - judges which rows changed by more than noise (noise.h). */
 #include <math.h>
 #include <string.h>
 

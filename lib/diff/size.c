@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+/* size.c - finds the size of each run, by which its values are divided (size.h). */
 #include <math.h>
 #include <stdlib.h>
 

@@ -224,7 +224,7 @@ load ../lib
 	cd "$TOP"
 	find cmd lib -name '*.c' -exec awk 'FNR == 2 && !/^\/\*/ { print FILENAME }' {} + | sort >"$BATS_TEST_TMPDIR/without"
 	cat "$BATS_TEST_TMPDIR/without"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/without")" -le 3 ]
+	[ ! -s "$BATS_TEST_TMPDIR/without" ]
 }
 
 @test "source: no more functions than before have over six parameters, which a struct would name" {
