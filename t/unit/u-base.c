@@ -231,9 +231,11 @@ TEST(buf_hex_writes_bytes_that_digits_read_back)
 TEST(io_lists_the_threads_of_a_process_and_none_of_what_is_none)
 {
 	DIR *dir = io_open_threads(getpid());
+	int tid, nr_ours = 0;
 
-	CHECK_U64(io_next_number(dir), getpid());
-	CHECK_U64(io_next_number(dir), 0);
+	while ((tid = io_next_number(dir)))	/* an emulator has threads of its own */
+		nr_ours += tid == getpid();
+	CHECK_U64(nr_ours, 1);
 	io_close_folder(dir);
 	CHECK(!io_open_threads(0));
 	CHECK_U64(io_next_number(NULL), 0);
