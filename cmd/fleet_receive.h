@@ -42,7 +42,7 @@ struct receiver {
  * wrong.
  */
 int receiver_start(struct receiver *x, int spool_dir, struct err *e);
-/* Whether it still runs, which it should. */
+/* Return whether it still runs, which it should. */
 bool receiver_runs(const struct receiver *x);
 
 /* Reads one request from the connection, and answers it. peer: who is at its other end, for messages. */

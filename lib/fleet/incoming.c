@@ -193,8 +193,8 @@ static bool is_field(const char *head, size_t len, const char *name)
 }
 
 /*
- * The field profile or jfr of a form. prev_profile is what has to be subtracted from a profile that counts
- * since the program began, which nobody does here: the sum of such profiles would be wrong.
+ * Find the field profile or jfr of a form. A form with prev_profile is refused: its profile counts since the
+ * program began, and prev_profile would have to be subtracted first.
  */
 static int find_form_field(const char *body, size_t len, const struct buf *boundary, struct span *found,
 		      struct err *e)

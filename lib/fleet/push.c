@@ -243,7 +243,7 @@ static void add_question(struct dialogue *d, const struct http_server *server, c
 					       .max_answer = HTTP_SHORT_ANSWER };
 }
 
-/* For nr_there of those that wait. The range of t lets the server leave out most of the table. */
+/* Ask which rows of waiting segments are there. The range of t lets the server leave out most of them. */
 static void ask_for_rows(struct dialogue *d, const struct batch *b)
 {
 	struct buf *sql = &d->sql[d->nr];
@@ -264,7 +264,7 @@ static int take_rows(const struct dialogue *d, size_t i, const struct batch *b, 
 
 static const char insert_nodes_sql[] = "INSERT INTO nodes (" FLEET_NODE_COLUMNS ")";
 
-/* Whether another attempt at one of those that wait still runs, be it ours or that of another spool. */
+/* Ask whether another attempt at a waiting segment still runs, ours or that of another spool. */
 static void ask_whether_running(struct dialogue *d, const struct batch *b)
 {
 	struct buf *sql = &d->sql[d->nr];

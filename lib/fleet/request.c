@@ -145,7 +145,7 @@ bool request_param(const struct request *q, const char *name, struct buf *value)
 
 /* ---- chunks ---- */
 
-/* Take a byte that is no data; false: it does not belong there. */
+/* Take a byte of the framing; return false if it does not belong there. */
 static bool take_byte(struct chunks *c, char byte)
 {
 	int digit = hex_digit(byte);

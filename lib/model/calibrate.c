@@ -432,7 +432,7 @@ static const char *job_why_not(struct job *j)
 	return NULL;
 }
 
-/* Make one context of those that only tiers tell apart. */
+/* Merge contexts that differ only in their tiers. */
 static void merge_tiers(struct model *m)
 {
 	const struct flow *f = &m->flow;

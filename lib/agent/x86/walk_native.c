@@ -84,9 +84,9 @@ static bool enters_java(const struct walk *w, uintptr_t fp)
 }
 
 /*
- * Native code that Java called without leaving an anchor (runtime leaf functions, barriers, libm): libjvm
- * keeps frame pointers, and large functions of libraries do, so their chain leads back to Java, if it is
- * one, or to a signal's handler.
+ * Find the caller of native code that Java called without leaving an anchor (runtime leaf functions,
+ * barriers, libm). libjvm and large functions of libraries keep frame pointers. If their chain is whole, it
+ * leads back to Java or to a signal's handler.
  */
 static bool follow_frame_pointers(const struct walk *w, uintptr_t sp, uintptr_t *fp, uintptr_t *slot)
 {

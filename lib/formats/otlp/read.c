@@ -360,7 +360,7 @@ static const struct otlp_event *otlp_event_of(struct otlp *o, struct type *type,
 	return type->event = x;
 }
 
-/* The value as text, which may be in number; of no length for one that is neither text nor a number. */
+/* Return the value as text, which may be in number; empty if it is neither text nor a number. */
 static struct import_text value_text(const struct value *v, char number[24])
 {
 	if (v->text.len || !v->has_number)
