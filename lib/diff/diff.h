@@ -48,7 +48,7 @@ struct diff_sample {
 	double weight;
 };
 
-/* A run is cut into so many blocks of time, whose samples are compared. */
+/* A run is cut into blocks of time, whose samples are compared. */
 #define DIFF_NR_BLOCKS 64
 
 struct diff_run {
@@ -90,6 +90,7 @@ struct diff {
 	struct diff_run *runs;
 	size_t nr_runs, alloc_runs;
 	unsigned int nr_of_side[DIFF_NR_SIDES];
+	double size_variance;	/* of ln of B's sizes over A's; 0: these are known */
 	struct model_union u;
 	struct model m;		/* the tree of all, in preorder; its metrics: of side A, of side B */
 	uint32_t *last;		/* [node]: the last one of its subtree */

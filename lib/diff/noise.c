@@ -115,7 +115,7 @@ static struct way way_of(const struct diff_rows *x, const struct diff_row *row)
 	struct way w = { .class = class_of(x, row) };
 	double early[DIFF_NR_SIDES] = { 0 };
 
-	if (x->of == DIFF_BASE && is_sampled(x->d))
+	if (x->of == DIFF_BASE && is_sampled(x->d) && !x->as_recorded)
 		saved_parts(x, row, early);
 	w.early = early[DIFF_A] > .5 || early[DIFF_B] > .5;
 	w.late = !w.early && early[DIFF_A] + early[DIFF_B] > 0;
@@ -155,8 +155,8 @@ static double add_samples(const struct diff_rows *x, const struct diff_row *row,
 }
 
 /*
- * The variance of a sum, from differences of neighbouring blocks: a slow trend, as from one phase of the
- * program to the next, is the same in every run and cancels out; what clusters within a block does not.
+ * Return the variance of a sum, from differences of neighbouring blocks. A slow trend, as from one phase of
+ * the program to the next, is the same in every run and cancels out. What clusters within a block does not.
  */
 static double variance_of_blocks(const struct diff_run *r, const double *blocks, double share)
 {
@@ -331,6 +331,8 @@ static void weigh_deviations(const struct noise *s, enum noise_class class, cons
 		noise_update(&j->deviations, &seen, k->df);
 	if (is_sampled(d))
 		sampling = whole * (1 / (k->n[DIFF_A] + .5) + 1 / (k->n[DIFF_B] + .5));
+	if (s->x->normalize == DIFF_SIZE)
+		sampling += d->size_variance;
 	if (s->kind != NOISE_REPEATS && s->x->normalize != DIFF_SIZE && s->x->normalize != DIFF_TOTAL)
 		machine = MACHINE_DEVIATION * MACHINE_DEVIATION;
 	for (i = 0; i < NOISE_NR_DEVIATIONS; i++)

@@ -59,6 +59,7 @@ struct diff_rows {
 	enum diff_by by;
 	enum diff_of of;
 	enum diff_normalize normalize;
+	bool as_recorded;	/* rows are judged with what the last compiler would have saved */
 	struct diff_row *list;
 	size_t nr;
 	uint32_t *nodes;

@@ -8,7 +8,11 @@
 
 #define LEAST_SHARE .003	/* of a function that has a say */
 #define LEAST_COVERED .2	/* of each side's total by all of these */
-enum { LEAST_FUNCTIONS = 5, LEAST_N = 8 };
+#define DEVIATION .1		/* ln of a function's time from one run to the next, about */
+#define LEAST_SPREAD .5		/* of what the weights say: few functions may agree by chance */
+#define OUTSIDE 4.		/* deviations at which a function has no say any more */
+#define NORMAL_QUARTILE .6745	/* half of what is normal is nearer to the middle, in deviations */
+enum { LEAST_FUNCTIONS = 5, LEAST_N = 8, ROUNDS = 20 };
 
 struct sizes {
 	struct diff *d;
@@ -20,7 +24,7 @@ struct sizes {
 };
 
 struct ratio {
-	double log, weight;
+	double log, weight;	/* weight: one over its variance */
 };
 
 /* The program's own code: what a virtual machine and the kernel do beside it varies more. */
@@ -81,45 +85,125 @@ static int compare_ratios(const void *p, const void *q)
 {
 	const struct ratio *a = p, *b = q;
 
-	return a->log < b->log ? -1 : a->log > b->log;
+	return COMPARE(a->log, b->log);
 }
 
-/* The middle of the ratios of one run to the mean, by weight. */
-static double middle_of(const struct sizes *s, size_t run, struct ratio *list)
+/* Return the middle of ratios by weight, which are sorted by that. */
+static double median_of(struct ratio *list, size_t nr)
 {
 	double half = 0, sum = 0;
-	size_t i, nr = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		half += list[i].weight / 2;
+	qsort(list, nr, sizeof(*list), compare_ratios);
+	for (i = 0; i + 1 < nr && (sum += list[i].weight) < half; i++)
+		;
+	return nr ? list[i].log : 0;
+}
+
+/* Return how much wider ratios are spread about the middle than their weights say. */
+static double spread_of(const struct ratio *list, size_t nr, double middle)
+{
+	struct ratio *off = xcalloc(nr + 1, sizeof(*off));
+	double median;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		off[i] = (struct ratio){ fabs(list[i].log - middle) * sqrt(list[i].weight), 1 };
+	median = median_of(off, nr);
+	free(off);
+	return MAX(median / NORMAL_QUARTILE, LEAST_SPREAD);
+}
+
+/*
+ * Return what most of the ratios agree in, and its variance. It is their mean by weight, in which a ratio
+ * counts less the further it is from the others, and nothing from OUTSIDE deviations on (Tukey's biweight).
+ */
+static double agreed_of(struct ratio *list, size_t nr, double *variance)
+{
+	double middle = median_of(list, nr), spread = spread_of(list, nr, middle), sum = 0, weights = 0;
+	size_t i;
+	int round;
+
+	for (round = 0; round < ROUNDS; round++) {
+		sum = weights = 0;
+		for (i = 0; i < nr; i++) {
+			double off = (list[i].log - middle) * sqrt(list[i].weight) / spread / OUTSIDE;
+			double weight = fabs(off) < 1 ? list[i].weight * pow(1 - off * off, 2) : 0;
+
+			sum += weight * list[i].log;
+			weights += weight;
+		}
+		if (weights > 0)
+			middle = sum / weights;
+	}
+	*variance = weights > 0 ? spread * spread / weights : 0;
+	return middle;
+}
+
+/* Return what is known of how a function differs between two counts that stand for that many runs each. */
+static struct ratio ratio_of(double a, double nr_a, double b, double nr_b)
+{
+	double variance = 1 / (a + .5) + 1 / (b + .5) + DEVIATION * DEVIATION * (1 / nr_a + 1 / nr_b);
+
+	return (struct ratio){ log((b + .5) / nr_b / ((a + .5) / nr_a)), 1 / variance };
+}
+
+/* Return the size of a run among those of its side, whose mean is 1. */
+static double size_in_side(const struct sizes *s, size_t run, struct ratio *list)
+{
+	const struct diff *d = s->d;
+	double nr_runs = d->nr_of_side[d->runs[run].side], all, unused;
+	size_t i, k, nr = 0;
+
+	for (i = 1; i < s->nr && nr_runs > 1; i++) {
+		if (!s->use[i])
+			continue;
+		for (k = 0, all = 0; k < d->nr_runs; k++)
+			all += d->runs[k].side == d->runs[run].side ? s->n[k * s->nr + i] : 0;
+		list[nr++] = ratio_of(all, nr_runs, s->n[run * s->nr + i], 1);
+	}
+	return exp(agreed_of(list, nr, &unused));
+}
+
+/* Return the size of side B's runs over those of side A; sizes: the sum of each side's, among themselves. */
+static double size_between(const struct sizes *s, const double *sizes, struct ratio *list)
+{
+	struct diff *d = s->d;
+	double n[DIFF_NR_SIDES];
+	size_t i, k, nr = 0;
 
 	for (i = 1; i < s->nr; i++) {
 		if (!s->use[i])
 			continue;
-		list[nr].log = log((s->n[run * s->nr + i] + .5) / (s->mean[i] + .5));
-		list[nr].weight = sqrt(s->mean[i]);
-		half += list[nr++].weight / 2;
+		n[DIFF_A] = n[DIFF_B] = 0;
+		for (k = 0; k < d->nr_runs; k++)
+			n[d->runs[k].side] += s->n[k * s->nr + i];
+		list[nr++] = ratio_of(n[DIFF_A], sizes[DIFF_A], n[DIFF_B], sizes[DIFF_B]);
 	}
-	qsort(list, nr, sizeof(*list), compare_ratios);
-	for (i = 0; i + 1 < nr && (sum += list[i].weight) < half; i++)
-		;
-	return nr ? exp(list[i].log) : 1;
+	return exp(agreed_of(list, nr, &d->size_variance));
 }
 
 static void set_sizes(struct sizes *s)
 {
 	struct ratio *list = xcalloc(s->nr, sizeof(*list));
-	double total = 0, sum = 0;
+	double total = 0, sizes[DIFF_NR_SIDES] = { 0 }, between;
 	size_t r;
 
 	for (r = 0; r < s->d->nr_runs; r++) {
 		struct diff_run *run = &s->d->runs[r];
 
-		run->size = middle_of(s, r, list);
-		if (run->side != DIFF_A)
-			continue;
-		sum += run->size;
-		total += run->total;
+		run->size = size_in_side(s, r, list);
+		sizes[run->side] += run->size;
+		total += run->side == DIFF_A ? run->total : 0;
 	}
-	for (r = 0; r < s->d->nr_runs; r++)
-		s->d->runs[r].size *= total / sum;
+	between = size_between(s, sizes, list);
+	for (r = 0; r < s->d->nr_runs; r++) {
+		struct diff_run *run = &s->d->runs[r];
+
+		run->size *= total / sizes[DIFF_A] * (run->side == DIFF_B ? between : 1);
+	}
 	free(list);
 }
 

@@ -78,6 +78,7 @@ struct verdict judge_growth(const struct limit *l, const struct diff *d)
 	growth_gather(l, d, &row);
 	rows_init(&x, d, DIFF_BY_FUNCTION, l->of == LIMIT_CUM ? DIFF_CUM : DIFF_BASE, normalization(l));
 	noise_fill(&noise, &x);
+	x.as_recorded = true;	/* the limit is one of the value that is printed */
 	rows_sum_up(&x, &row);
 	noise_of_row(&noise, &row);
 	if (!row.nr_nodes)

