@@ -76,7 +76,7 @@ static void write_piece(int fd, const char *s, size_t len)
 	}
 }
 
-/* Who still sends would not see the answer if the connection were closed under it. */
+/* Read what still comes: a sender does not see the answer if the connection is closed under it. */
 static void linger(int fd)
 {
 	uint64_t end_ns = clock_mono_ns() + LINGER_MS * 1000000ull;
@@ -108,7 +108,7 @@ static void put_status(struct buf *b, int status, const char *reason, const char
 		reason, len, type);
 }
 
-/* What a program of protobuf reads is an empty message, of JSON an empty object. */
+/* Answer with an empty message of protobuf, or an empty object of JSON. */
 static void accept_request(const struct connection *c)
 {
 	bool json = request_has_type(&c->q, "application/json"), old = request_has_type(&c->q, "application/proto");
@@ -197,7 +197,7 @@ static bool has_token(const struct connection *c)
 	return !differs;
 }
 
-/* Whoever sends it may, and sends it where something takes it. */
+/* Check that the sender may send, and that something takes what is sent there. */
 static int may_send(const struct connection *c, struct err *e)
 {
 	size_t len;
@@ -304,7 +304,7 @@ static void wait_for_turn(const struct connection *c)
 		;
 }
 
-/* What is sent again has the same number: it is made of the profile and of what the request says of it. */
+/* Return a number made of the profile and its request, so that one sent again has the same. */
 static int64_t incoming_number(const struct incoming_profile *p)
 {
 	struct buf b = BUF_INIT;

@@ -30,7 +30,7 @@ struct incoming {
 
 struct incoming_way;			/* one of those above */
 
-/* NULL: the path is none of them. */
+/* Return the endpoint of a request's path, or NULL if there is none. */
 const struct incoming_way *incoming_find(const struct request *q);
 /* Fills *in, which incoming_release() frees in any case. -EINVAL: the body or a parameter is wrong. */
 int incoming_parse(struct incoming *in, const struct incoming_way *way, const struct request *q,

@@ -31,7 +31,7 @@ struct import_modules {
 
 void import_modules_release(struct import_modules *m);
 
-/* Set the build-id from its hexadecimal digits. What has other characters, as Go's own, is none of a file. */
+/* Set the build-id from its hexadecimal digits. Other text, such as ids of Go's linker, is ignored. */
 void import_module_id(struct import_module *m, struct import_text digits);
 /* Number of the module, written to the trace when new. */
 uint32_t import_modules_get(struct import_modules *m, struct import *im, const struct import_module *like,

@@ -564,7 +564,7 @@ static struct trace_writer *new_writer(const struct trace_writer_opts *o)
 	w->mode = o->mode;
 	w->bounded = o->mode == TRACE_NORMAL || o->file_bytes;
 	w->limit_bytes = o->file_bytes ? o->file_bytes : o->limit_bytes;
-	w->epoch_bytes = o->epoch_bytes ? o->epoch_bytes : EPOCH_BYTES;
+	w->epoch_bytes = o->epoch_bytes ? MIN(o->epoch_bytes, (uint64_t)EPOCH_BYTES) : EPOCH_BYTES;
 	w->epoch = 1;
 	w->meta.type = TRF_META;
 	w->stacks.type = TRF_STACKS;

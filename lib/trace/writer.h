@@ -25,7 +25,7 @@ enum trace_mode {
 struct trace_writer_opts {
 	enum trace_mode mode;
 	uint64_t limit_bytes;	/* 0: none */
-	uint64_t epoch_bytes;	/* memory of the interned stacks before a new epoch; 0: default */
+	uint64_t epoch_bytes;	/* memory of the interned stacks before a new epoch; 0: default, the most */
 	bool compress;
 	/* trace_writer_next() is to be called: what later files need is kept (carry.h). */
 	bool carry;

@@ -49,7 +49,7 @@ enum jvm_roster_answer roster_make(JNIEnv *env, const struct tracked *objects, u
 /* Release that roster, 0 for any. roster_expire() releases one that was not released for ROSTER_S. */
 void roster_let_go(JNIEnv *env, uint64_t cookie);
 void roster_expire(JNIEnv *env);
-/* What the calling thread allocates now is the roster's, and no sample. */
+/* Return whether the calling thread makes a roster, whose objects are no samples. */
 bool roster_is_being_made_here(void);
 
 #endif

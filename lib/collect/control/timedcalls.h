@@ -19,7 +19,7 @@
 struct collect;
 struct proc;
 
-/* Is there such a condition? */
+/* Return whether there is such a condition. */
 bool timedcalls_wanted(const struct trigger_opts *o);
 
 /* Set c->timed, if there is such a condition. */

@@ -166,7 +166,7 @@ static bool is_empty(int dir, const char *file)
 	return !fstatat(dir, file, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode) && !st.st_size;
 }
 
-/* What a recorder that was killed has left gets the name it would have had, and what is empty goes. */
+/* Give what a killed recorder has left the name it would have had, and remove what is empty. */
 static void take_over(int dir, const char *file)
 {
 	char name[NAME_BYTES];
