@@ -141,14 +141,19 @@ void json_i64(struct json *j, const char *key, int64_t val)
 		fprintf(j->out, "%" PRId64, val);
 }
 
-void json_double(struct json *j, const char *key, double val)
+void json_rounded(struct json *j, const char *key, double val, unsigned int digits)
 {
 	if (!member(j, key))
 		return;
 	if (isfinite(val))
-		fprintf(j->out, "%.15g", val);
+		fprintf(j->out, "%.*g", digits ? (int)digits : 15, val);
 	else
 		fputs("null", j->out);
+}
+
+void json_double(struct json *j, const char *key, double val)
+{
+	json_rounded(j, key, val, 0);
 }
 
 void json_decimal(struct json *j, const char *key, uint64_t val, unsigned int decimals)

@@ -28,7 +28,9 @@ void json_str(struct json *j, const char *key, const char *val);	/* NULL gives n
 void json_u64(struct json *j, const char *key, uint64_t val);
 void json_u64_known(struct json *j, const char *key, bool known, uint64_t val);	/* else null */
 void json_i64(struct json *j, const char *key, int64_t val);
-void json_double(struct json *j, const char *key, double val);	/* not finite gives null */
+/* Write val with that many significant digits, 0: all that it has. Not finite gives null. */
+void json_rounded(struct json *j, const char *key, double val, unsigned int digits);
+void json_double(struct json *j, const char *key, double val);	/* with all digits */
 /* Write val / 10^decimals, to the last digit: 1500000 with 6 decimals is 1.5. */
 void json_decimal(struct json *j, const char *key, uint64_t val, unsigned int decimals);
 void json_bool(struct json *j, const char *key, bool val);

@@ -38,7 +38,7 @@ static void json_side(struct json *j, const struct diff *d, unsigned int side)
 		json_u64_known(j, "n", !d->counts_unknown, r->total_n);
 		json_u64_known(j, "duration_ns", r->about.duration_ns, r->about.duration_ns);
 		json_u64_known(j, "recorded_ns", r->about.duration_ns, r->about.recorded_ns);
-		json_double(j, "size", r->size);
+		json_rounded(j, "size", r->size, 9);
 		json_u64_known(j, "lost", !r->about.lost_unknown, r->about.lost);
 		if (d->filter)
 			json_u64(j, "left_out", r->about.nr_left_out);

@@ -112,7 +112,7 @@ struct sheet_column {
 	 * same pointer.
 	 */
 	const char *of;
-	int digits;		/* of CSV, for CELL_REAL; 0: all */
+	int digits;		/* of CSV and JSON, for CELL_REAL; 0: all */
 	bool cut;		/* of text, the last: cut in the middle where the line is too long */
 };
 

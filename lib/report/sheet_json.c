@@ -25,7 +25,7 @@ static void put_member(struct json *j, const struct sheet_column *c, const char 
 		json_i64(j, key, cell->i64);
 		break;
 	case CELL_REAL:
-		json_double(j, key, cell->real);
+		json_rounded(j, key, cell->real, c->digits);
 		break;
 	case CELL_FIXED:
 		json_decimal(j, key, cell->u64, c->decimals);
