@@ -406,18 +406,22 @@ static void account_close_file(struct collect *c)
 
 /*
  * Wait for threads that still run for some microseconds after their exit is recorded, and their process has
- * ended.
+ * ended; longer, where others have the CPUs. Without them there is no account.
  */
 static void wait_for_ends(struct cpu_account *a)
 {
-	enum { STEP_NS = 200000, MOST = 250 };
+	enum { STEP_NS = 200000, MOST_NS = 2000000000 };
+	const uint64_t until_ns = clock_mono_ns() + MOST_NS;
 	uint64_t untold_ns;
-	int tries;
 
-	for (tries = 0; a->bpf && tries < MOST; tries++) {
+	while (a->bpf) {
 		cpuclock_ends(a->bpf, account_on_end, a);
 		if (a->nr_told + cpuclock_untold(a->bpf, &untold_ns) >= a->nr_exits)
 			return;
+		if (clock_mono_ns() > until_ns) {
+			a->ended_untold = true;
+			return;
+		}
 		nanosleep(&(struct timespec){ 0, STEP_NS }, NULL);
 	}
 }
@@ -441,6 +445,8 @@ static void account_recording_has_ended(struct collect *c, uint64_t now_ns)
 	if (charge_whole(c, now_ns))
 		return;
 	wait_for_ends(a);
+	if (!account_was_kept(c))
+		return;
 	take_ends(c, UINT64_MAX);
 	charge_living(c, now_ns);
 	for (i = 0; !a->bpf && i < c->o->nr_pids; i++) {

@@ -7,6 +7,7 @@
 
 enum {
 	CPUCLOCK_NR_PROCESSES = 1 << 13,
+	CPUCLOCK_NR_EXITING = 1 << 12,
 	CPUCLOCK_NR_TRAPS = 1 << 12,	/* a power of two */
 	CPUCLOCK_ENDS_BYTES = 1 << 18,	/* of ends that nobody has read */
 };

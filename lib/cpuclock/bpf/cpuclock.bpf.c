@@ -7,7 +7,9 @@
  *      frees its first thread: who has it then is another, and began at another time.
  *  [2] What the kernel charged a thread is complete when its last switch is through: it runs after
  *      sched_process_exit, and a thread that is on a CPU is charged at ticks and switches only.
- *  [3] A signal is sent when the thread returns to user code, so that no system call is interrupted; a
+ *  [3] That may be long after its process is over for everyone else: a thread whose number is free already,
+ *      and which others keep from the CPU, is in no process of the list any more.
+ *  [4] A signal is sent when the thread returns to user code, so that no system call is interrupted; a
  *      program that was executed meanwhile has no handler and would die of it: it is asked again there.
  */
 #define bpf_task_work bpf_task_work_of_headers	/* which have it since Linux 6.18 */
@@ -45,6 +47,7 @@ struct linux_binprm;
 const volatile struct cpuclock_config config;
 
 MAP_HASH(cpuclock_all, CPUCLOCK_NR_PROCESSES, struct cpuclock_process);
+MAP_HASH(cpuclock_exiting, CPUCLOCK_NR_EXITING, __u8);	/* threads between their exit and their end, [3] */
 MAP_SHARED(cpuclock_state, 1, struct cpuclock_control);
 
 struct {
@@ -85,7 +88,7 @@ struct trap {
 
 MAP_ARRAY(cpuclock_traps, CPUCLOCK_NR_TRAPS, struct trap);	/* by the low bits of a thread's number */
 
-static int send_trap(struct bpf_map *map, void *key, void *value)	/* [3] */
+static int send_trap(struct bpf_map *map, void *key, void *value)	/* [4] */
 {
 	const struct trap *trap = value;
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
@@ -173,13 +176,29 @@ int BPF_PROG(on_free, struct task_struct *t)
 	return 0;
 }
 
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(on_exit, struct task_struct *t)
+{
+	__u32 tid = t->pid;
+	__u8 yes = 1;
+
+	if (!config.all && process_of(t->tgid))
+		bpf_map_update_elem(&cpuclock_exiting, &tid, &yes, BPF_ANY);
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")	/* [2] */
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev)
 {
 	struct cpuclock_control *c;
 	struct cpuclock_end *end;
+	__u32 tid;
 
-	if (config.all || !(task_state(prev) & STATE_DEAD) || !process_of(prev->tgid))
+	if (config.all || !(task_state(prev) & STATE_DEAD))
+		return 0;
+	tid = prev->pid;
+	/* where there was no room for it, its process may still be there */
+	if (bpf_map_delete_elem(&cpuclock_exiting, &tid) && !process_of(prev->tgid))
 		return 0;
 	c = control();
 	if (!c)
