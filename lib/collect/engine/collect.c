@@ -296,6 +296,7 @@ static void on_drain(void *ctx, uint64_t now_ns)
 	collect_name_new_code(r->c, now_ns);
 	cleanup_turn(r->c, now_ns);
 	r->loop.turn_ns = turn_due_ns(r->c, now_ns);
+	r->loop.jvm_ms = agents_turn_ms(r->c);
 	tell_status(r);
 }
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "collect/engine/loop.h"
 
-enum { JAVA_MS = 20, FLUSH_NS = 1000000000 };
+enum { FLUSH_NS = 1000000000 };
 
 int loop_watch(struct loop *l, int fd, uint32_t events)
 {
@@ -30,7 +30,7 @@ int loop_watch_jvms(struct loop *l, struct jvm_server *jvm)
 
 int loop_open(struct loop *l, const struct loop_ops *ops, void *ctx, struct err *e)
 {
-	*l = (struct loop){ .ops = ops, .ctx = ctx, .most_ms = LOOP_IDLE_MS, .control_fd = -1 };
+	*l = (struct loop){ .ops = ops, .ctx = ctx, .most_ms = LOOP_IDLE_MS, .jvm_ms = LOOP_IDLE_MS, .control_fd = -1 };
 	sigemptyset(&l->mask);
 	if (ops->child)
 		sigaddset(&l->mask, SIGCHLD);
@@ -99,7 +99,7 @@ void loop_wait_signal(struct loop *l)
 static int timeout_ms(const struct loop *l)
 {
 	uint64_t now = clock_mono_ns(), due = l->due_ns, left;
-	int ms = l->jvm && jvm_server_nr_jvms(l->jvm) ? MIN(JAVA_MS, l->most_ms) : l->most_ms;
+	int ms = l->jvm && jvm_server_nr_jvms(l->jvm) ? MIN(l->jvm_ms, l->most_ms) : l->most_ms;
 
 	if (l->turn_ns && (!due || l->turn_ns < due))
 		due = l->turn_ns;

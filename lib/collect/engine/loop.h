@@ -33,7 +33,8 @@ struct loop {
 	const struct loop_ops *ops;
 	void *ctx;			/* of all ops */
 	struct jvm_server *jvm;		/* NULL: no Java */
-	int most_ms;			/* between two turns; fewer while there are JVMs */
+	int most_ms;			/* between two turns, */
+	int jvm_ms;			/* and while there are JVMs */
 	uint64_t due_ns;		/* CLOCK_MONOTONIC; 0: never */
 	uint64_t turn_ns;		/* a turn is to begin by then; 0: it may be later */
 	bool stop;			/* no turn follows */

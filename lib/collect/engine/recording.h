@@ -186,6 +186,8 @@ int agents_attach(struct collect *c, struct err *e);
 void agents_attach_jvms(struct collect *c);
 void agents_close(struct collect *c);
 void agents_drain(struct collect *c, bool all);
+/* Return after how many milliseconds they are to be drained again. */
+int agents_turn_ms(const struct collect *c);
 /* Called before the last drain: agents report waits that go on at that time. */
 void agents_end_waits(struct collect *c, uint64_t now_ns);
 /* Note from now on which methods samples hit. */

@@ -832,6 +832,21 @@ void agents_drain(struct collect *c, bool all)
 		lives_drained(c, j);
 }
 
+int agents_turn_ms(const struct collect *c)
+{
+	enum { USUAL_MS = 20, RARE_MS = 100, RARE_HZ = 150 };
+	const struct collect_opts *o = c->o;
+
+	/*
+	 * With a hundred JVMs each turn costs some hundred microseconds. As many samples in a tenth of a second
+	 * take a quarter of the smallest ring; other records come in bursts.
+	 */
+	if (o->nr_sources || o->jvm_events || o->callflow.on || c->timed || c->walls || o->live_gc ||
+	    o->live_histogram || collect_expected_hz(&c->ev.conf) > RARE_HZ)
+		return USUAL_MS;
+	return RARE_MS;
+}
+
 static uint64_t patience_ns(void *ctx, uint64_t usual_ns)
 {
 	return collect_patience_ns(ctx, usual_ns);
