@@ -49,7 +49,7 @@ TEST(natives_shows_where_a_thread_waits_and_leaves_it_there)
 	CHECK(!pthread_create(&thread, NULL, wait_here, &r));
 	while (!__atomic_load_n(&r.tid, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	usleep(20000);
+	CHECK(unit_until_blocked(r.tid, SYS_read));
 	CHECK(!natives_look(getpid(), NULL, &n, &e));
 	t = find(&n, r.tid);
 	CHECK(t && find(&n, getpid()));

@@ -317,10 +317,13 @@ static bool find_slot(struct wall *w, uint32_t tid, struct wall_slot *s)
 	return false;
 }
 
+static int staying;		/* who does so */
+
 static void *stay(void *fd)
 {
 	char c;
 
+	store_release(&staying, (int)gettid());
 	return read(*(int *)fd, &c, 1) ? NULL : fd;
 }
 
@@ -337,7 +340,9 @@ static void test_accounts(bool basic)
 
 	if (pipe(fds) || pthread_create(&old, NULL, stay, &fds[0]))
 		unit_skip("no pipe or thread");
-	nap(NULL);		/* so that it blocks */
+	while (!load_acquire(&staying))
+		usleep(1000);
+	CHECK(unit_until_blocked(staying, SYS_read));
 	if (wall_open(&w, &o, &e)) {
 		if (e.code != EINVAL && e.code != EACCES)
 			unit_skip(e.msg);
@@ -359,9 +364,10 @@ static void test_accounts(bool basic)
 	wall_times_at(&s, s.since_ns, &t);
 	/* joined, and on its way out, where it may have to wait once more */
 	CHECK(s.state >= WALL_ON_CPU);
+	/* ten of 5 ms; who loses the CPU between the start of the timer and the sleep, sleeps less */
 	if (!basic || !bpf_kernel_has_struct("fred_cs"))
-		CHECK(blocked_in(&s, &t, WALL_CLASS_SLEEP) >= 50000000);
-	CHECK(s.nr_blocks >= 10);
+		CHECK(blocked_in(&s, &t, WALL_CLASS_SLEEP) >= 40000000);
+	CHECK(s.nr_blocks >= 8);
 
 	CHECK(wall_read(w, 1, &s) && (s.tid != (uint32_t)pid || wall_read(w, 2, &s)));
 	CHECK_U64(s.state, WALL_BLOCKED);
@@ -394,7 +400,7 @@ TEST(wall_accounts_for_them_by_what_linux_5_10_has)
 enum { NODS = 400 };
 
 static struct {
-	uint32_t goes, wakes, over;	/* the round; a futex */
+	uint32_t goes, wakes;	/* the round; a futex */
 	uint32_t tid;
 } nodding;
 
@@ -421,7 +427,6 @@ static void *nod(void *fd)
 		while (load_acquire(&nodding.wakes) < i)
 			syscall(SYS_futex, &nodding.wakes, FUTEX_WAIT, i - 1, NULL, NULL, 0);
 	}
-	store_release(&nodding.over, 1);
 	return stay(fd);
 }
 
@@ -493,25 +498,22 @@ TEST(wall_sees_a_thread_that_is_woken_while_it_goes_to_sleep)
 	if (wall_open(&w, &o, &e))
 		unit_skip(e.msg);
 	pthread_create(&t, NULL, nod, &fds[0]);
-	while (!load_acquire(&nodding.goes))	/* how it came to its CPU is another matter */
+	while (!load_acquire(&nodding.tid))
 		;
+	/* what waits now is not in the kernel's count yet; and how it came to its CPU is another matter */
+	CHECK(unit_until_blocked(nodding.tid, SYS_futex));
 	by_kernel = delay_by_kernel(nodding.tid);
 	by_slot = delay_by_slot(w, nodding.tid);
 	printf("# until it went to sleep: %.1f ms, by the kernel %.1f ms\n", by_slot / 1e6, by_kernel / 1e6);
 	wake_nodding();
-	while (!load_acquire(&nodding.over))
-		;
-	nap(NULL);
+	CHECK(unit_until_blocked(nodding.tid, SYS_read));
 	by_kernel = delay_by_kernel(nodding.tid) - by_kernel;
 	by_slot = delay_by_slot(w, nodding.tid) - by_slot;
 	kill(rival, SIGKILL);
 	printf("# waited for a CPU: %.1f ms, by the kernel %.1f ms\n", by_slot / 1e6, by_kernel / 1e6);
 	CHECK(by_kernel > NODS * 20000ull);
-	/*
-	 * The kernel counts from when the CPU has taken it up, which may be another than the waker's.
-	 * Beside other load up to 5 % were missing.
-	 */
-	CHECK(by_slot > by_kernel / 100 * 92 && by_slot < by_kernel / 100 * 102 + NODS * 20000ull);
+	/* The kernel counts from when the CPU has taken it up, which may be another than the waker's. */
+	CHECK(by_slot > by_kernel / 100 * 92 && by_slot < by_kernel / 100 * 105 + NODS * 100000ull);
 	wall_close(w);
 	close(fds[1]);
 	pthread_join(t, NULL);
@@ -901,8 +903,10 @@ TEST(wall_by_switches_asks_the_kernel)
 	wall_close(w);
 }
 
-/* Naps of 3 ms, and half as much of work; until it is killed. */
-static int start_napper(void)
+enum { NAP_US = 3000, WORK_NS = 1500000, NAPS = 40 };
+
+/* Naps, with work after each, which it counts; until it is killed. */
+static int start_napper(uint32_t *nr_naps)
 {
 	int pid = fork();
 
@@ -910,38 +914,41 @@ static int start_napper(void)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
-		uint64_t until_ns = clock_mono_ns() + 1500000;
+		uint64_t until_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) + WORK_NS;
 
-		usleep(3000);
-		until_ns += 3000000;
-		while (clock_mono_ns() < until_ns)
+		usleep(NAP_US);
+		while (clock_read_ns(CLOCK_THREAD_CPUTIME_ID) < until_ns)
 			;
+		store_release(nr_naps, *nr_naps + 1);
 	}
 }
 
 TEST(wall_by_looks_adds_up_to_the_life_of_a_thread)
 {
 	struct wall_opts o = { .nr_slots = 8 };
-	uint64_t now_ns = 0, found = 0;
+	uint64_t now_ns = 0, found = 0, nr = 0;
+	uint32_t slot, *nr_naps;
 	struct wall_task task;
 	struct wall_times t;
 	struct wall_block b;
 	struct wall_slot s;
 	struct wall *w;
-	uint32_t slot;
 	struct err e;
 	int pid, i;
 
 	if (!wall_counts_delays())
 		unit_skip("this kernel does not count what threads run");
+	nr_naps = mmap(NULL, sizeof(*nr_naps), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	CHECK(!wall_open_switches(&w, &o, &e));
 	wall_use_polls(w);
-	pid = start_napper();
+	pid = start_napper(nr_naps);
 	wall_thread_found(w, pid, pid);
 	slot = wall_slot_of(w, pid);
 	CHECK(slot);
-	for (i = 0; i < 100; i++) {
+	/* as many looks as it takes, wherever others have the CPUs */
+	for (i = 0; i < 15000 && (nr < NAPS || found <= 5); i++) {
 		usleep(2000 + i % 7 * 500);
+		nr = load_acquire(nr_naps);
 		now_ns = clock_mono_ns();
 		CHECK(!wall_poll(w, slot, now_ns, &task));
 		CHECK_U64(wall_polled_ns(w, slot), now_ns);
@@ -955,7 +962,8 @@ TEST(wall_by_looks_adds_up_to_the_life_of_a_thread)
 		}
 	}
 	CHECK(found > 5);
-	CHECK(t.cpu_ns > 1000000 && t.blocked_ns[WALL_CLASS_OTHER] > (now_ns - s.born_ns) / 10);
+	CHECK(nr >= NAPS);
+	CHECK(t.cpu_ns > nr * WORK_NS / 2 && t.blocked_ns[WALL_CLASS_OTHER] > nr * NAP_US * 1000 / 2);
 	CHECK(!wall_block_of(w, slot, UINT64_MAX, &b));
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

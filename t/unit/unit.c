@@ -61,6 +61,26 @@ void unit_skip_if_emulated(void)
 		unit_skip("an emulator runs this, and the kernel knows only the emulator");
 }
 
+bool unit_until_blocked(int tid, long number)
+{
+	char path[64];
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	for (i = 0; i < 30000; i++) {
+		FILE *f = fopen(path, "r");
+		long now = -1;
+		bool blocked = f && fscanf(f, "%ld", &now) == 1 && now == number;
+
+		if (f)
+			fclose(f);
+		if (blocked)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
 const char *unit_source(const char *path)
 {
 	static char full[4096];

@@ -33,6 +33,9 @@ void unit_skip(const char *why) __attribute__((noreturn));
 /* Skips what the kernel is asked of this process, where that is an emulator which runs it (qemu-user). */
 void unit_skip_if_emulated(void);
 
+/* Waits until a thread of this process is blocked in that system call; returns false if not within 30 s. */
+bool unit_until_blocked(int tid, long number);
+
 #define CHECK(expr) unit_check(!!(expr), __FILE__, __LINE__, #expr)
 #define CHECK_U64(got, want) unit_check_u64((got), (want), __FILE__, __LINE__, #got)
 #define CHECK_STR(got, want) unit_check_str((got), (want), __FILE__, __LINE__, #got)
