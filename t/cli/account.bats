@@ -189,10 +189,11 @@ charged_meanwhile() {
 	sh -c 'while :; do :; done' 3>&- &
 	local pid=$!
 	charged_meanwhile $pid -t $pid
-	arcprof record -q -t $pid -o trace 3>&- &
-	sleep .7
+	start_recorder -t $pid
+	sleep .3
 	kill $pid
 	wait
+	RECORDER=
 	run_arcprof report --account trace
 	[ "$status" -eq 1 ]
 	run_arcprof report --xprof trace
@@ -364,7 +365,9 @@ several_files_of_a_jvm() {
 	rm "$1"
 	is_whole alloc dir
 	is_whole wall dir
-	[ "$(arcprof report --gc --format json dir | jq '.counted[0] | .pauses == .recorded')" = true ]
+	# and of a pause in which that file ended, the count may be in the other one
+	arcprof report --gc --format json dir | tee gc.json | jq -e '.counted[0] | .pauses - .recorded | . >= -2 and . <= 2' ||
+		{ jq -c .counted gc.json; return 1; }
 }
 
 @test "account: record reports allocation that was not sampled, and nothing if all was" {
@@ -436,11 +439,11 @@ several_files_of_a_jvm() {
 	"$ARCPROF" record --segment 400ms -o dir -p $pid 2>recorder.err </dev/null 3>&- &
 	RECORDER=$!
 	until_it_records
-	sleep .5
+	until compgen -G 'dir/*.arc' >ended; do sleep .05; done
 	ctl pause
 	sleep .5
 	ctl resume
-	sleep .5
+	until [ "$(compgen -G 'dir/*.arc' | wc -l)" -gt "$(wc -l <ended)" ]; do sleep .05; done
 	end_recorder
 	kill $pid
 	wait $pid || true

@@ -180,15 +180,15 @@ skip_unless_charged() {
 	local pid=$!
 	mkdir "$GROUPS_AT/$MINE/plain/below"
 	before=$(charged plain)
-	arcprof record -q -G "$MINE/plain" -F 997 -d 2.5 -o trace 3>&- &
-	sleep .7
+	start_recorder -G "$MINE/plain" -F 997
+	sleep .3
 	echo $pid >"$GROUPS_AT/$MINE/plain/below/cgroup.procs"
 	sleep .7
 	echo $pid >"$GROUPS_AT/$MINE/docker-$ID.scope/cgroup.procs"
 	# a group below it is no more, and what it was charged is its parent's
 	rmdir "$GROUPS_AT/$MINE/plain/below"
 	after=$(charged plain)
-	wait $!
+	end_recorder
 	arcprof report --check trace >check || { cat check; return 1; }
 	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
 	[ "$(of '.totals.cpu_ns / 1e6 | floor')" -ge $((after - before - 5)) ]
@@ -200,12 +200,11 @@ skip_unless_charged() {
 	skip_unless_charged
 	local ms
 	mkdir "$GROUPS_AT/$MINE/plain/below"
-	arcprof record -q -G "$MINE/plain/below" -F 997 -d 2 -o trace 3>&- &
-	sleep .5
+	start_recorder -G "$MINE/plain/below" -F 997
 	(in_group plain/below "$(workload short)" 1000 300) >truth 3>&-
 	ms=$(charged plain/below)
 	rmdir "$GROUPS_AT/$MINE/plain/below"
-	wait $!
+	end_recorder
 	arcprof report --check trace >check || { cat check; return 1; }
 	[ "$(of '.totals.share > .8 and .totals.share < 1.2')" = true ]
 	echo "the kernel: $ms ms, the account: $(of '.totals.cpu_ns / 1e6 | floor') ms"

@@ -88,10 +88,14 @@ events_in_ring() {
 	triggers trace | grep -qxF "crash: a JVM crashed and wrote $to$jvm"
 	sleep 60 3>&- &
 	program=$!
-	(sleep .5; kill -SEGV $program) &
-	run_arcprof record --when crash -o trace -p $program
+	"$ARCPROF" record --when crash -o trace -p $program 2>err 3>&- &
+	recorder=$!
+	until arcprof ctl status -p $recorder 2>/dev/null | grep -q 'state: recording'; do kill -0 $recorder; sleep 0.1; done
+	kill -SEGV $program
+	wait $recorder || true
+	cat err
 	triggers trace | grep -qxF "crash: process $program (sleep) died of SIGSEGV" ||
-		grep -q "how process $program ended only its parent knows" <<<"$stderr"
+		grep -q "how process $program ended only its parent knows" err
 }
 
 # Where the kernel lets us have one, of either version: a control group with 64 MiB.

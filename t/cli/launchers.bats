@@ -222,22 +222,25 @@ environment() {
 }
 
 left_behind() {
-	printf '#!/bin/sh\nsetsid java -cp "$1" Deep 100 >/dev/null 2>&1 </dev/null &\nexit 3\n' >start
+	printf '#!/bin/sh\nsetsid "$@" >/dev/null 2>&1 </dev/null &\necho $! >daemon\nexit 3\n' >start
 	chmod +x start
-	run_arcprof record -o trace -- ./start "$CLASSES"
+	run_arcprof record -o trace -- ./start java -cp "$CLASSES" Deep 100
 	[ "$status" -eq 3 ]
 	[[ $stderr == *"'./start' has ended, but 1 process that it started goes on, such as "*": recorded until now"* ]]
 	[[ $stderr == *"hint: --wait "* ]]
-	run_arcprof record --wait -o trace -- ./start "$CLASSES"
+	run_arcprof record --wait -o trace -- ./start java -cp "$CLASSES" Deep 100
 	[ "$status" -eq 3 ]
 	[[ $stderr != *"goes on"* ]]
 	arcprof report -i trace --thread deep --xprof | grep 'Deep\.down'
 	# the program has ended by then: the first signal is the recorder's
-	"$ARCPROF" record --wait -o trace -- ./start "$CLASSES" 2>err 3>&- &
-	sleep 0.3
+	rm daemon
+	"$ARCPROF" record --wait -o trace -- ./start sleep 60 2>err 3>&- &
+	until [ -s daemon ]; do kill -0 $!; sleep 0.02; done
+	while pgrep -x -P $! start >ends; do sleep 0.02; done
 	kill -INT $!
 	status=0
 	wait $! || status=$?
+	kill "$(<daemon)"
 	[ "$status" -eq 3 ]
 	grep "goes on" err
 	run_arcprof record --wait -a -o trace

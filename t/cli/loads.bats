@@ -21,8 +21,10 @@ slow_loader() {
 		.[0].time_ns < .[1].time_ns' two
 	arcprof report --classes --format json trace >classes
 	jq -e '(.rows[] | select(.cause // "" | test("^Loading.Slow@")) | .n == 2 and .total_ns >= 60000000) and
-		.causes[0].by == "Loading.cause" and .causes[0].n >= 2 and
-		.slowest[0].what == "Loading$Below" and .slowest[1].what == "Loading$Above"' classes
+		(.causes[] | select(.by == "Loading.cause") | .n >= 2) and
+		(.causes | map(.total_ns) | . == (sort | reverse)) and
+		(.slowest | map(.duration_ns) | . == (sort | reverse)) and
+		(.slowest | map(.what) | index("Loading$Below") < index("Loading$Above"))' classes
 	arcprof report --classes trace | tee text
 	grep -qE '^( +[0-9]+\.[0-9]{6}){3} Loading.Below by Loading.Slow@[0-9a-f]+ for Loading\.cause$' text
 	# sums are those of the list, and no load is told of that the JVM did not log

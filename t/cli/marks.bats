@@ -29,13 +29,17 @@ record_twice() {
 	strip ticks
 	./ticks 3>&- &
 	TICKS=$!
+	until [ "$(readlink "/proc/$TICKS/exe")" = "$PWD/ticks" ]; do sleep 0.02; done
 	sleep 0.1
 	record_twice
 	# one that works for another recorder stays with it
-	arcprof record -q -e mark --duration 1500ms -o first -p "$TICKS" 3>&- &
-	sleep 0.7
+	"$ARCPROF" record -q -e mark -o first -p "$TICKS" 3>&- &
+	local recorder=$!
+	until arcprof ctl -p $recorder 2>/dev/null | grep -qx 'state: recording'; do kill -0 $recorder; sleep 0.05; done
+	sleep 0.5
 	arcprof record -q -e mark --duration 100ms -o second -p "$TICKS"
-	wait $!
+	arcprof ctl -p $recorder stop
+	wait $recorder || true
 	arcprof report --log=mark second | grep -qE '^not recorded: events mark of process .*: process [0-9]+ is being recorded already$'
 	[ "$(arcprof report --log=mark --format csv first | grep -c ',tick,')" -gt 20 ]
 }

@@ -161,8 +161,11 @@ killed() {
 	start_chained -XX:+DisableAttachMechanism
 	"$ARCPROF" record -F 1000 -o trace -p "$JVM" -d 3 2>record.err &
 	local recorder=$! walker
-	sleep 1.5
-	walker=$(pgrep -x -P "$recorder" arcprof-java)
+	until walker=$(pgrep -x -P "$recorder" arcprof-java); do
+		kill -0 "$recorder"
+		sleep 0.05
+	done
+	sleep 1
 	kill -SEGV "$walker"
 	wait "$recorder"
 	arcprof report -i trace >report

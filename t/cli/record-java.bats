@@ -464,7 +464,7 @@ java_daemon() {
 	record -- sh -c "(sleep 1; '$JAVA_HOME/bin/java' -cp '$CLASSES' Family 50 >daemon.out 2>daemon.err; echo \$? >daemon.status) >/dev/null 2>&1 </dev/null & true"
 	[ "$status" -eq 0 ]
 	local i
-	for i in $(seq 100); do
+	for i in $(seq 600); do
 		[ -s daemon.status ] && break
 		sleep .1
 	done

@@ -354,7 +354,9 @@ record_with_library() {
 @test "record: a program that is deleted while it runs has its names" {
 	skip_unless_perf
 	cp "$(workload shares)" shares
-	record -F 999 -- sh -c './shares 60 & sleep 0.1; rm shares; wait'
+	# deleted when it has begun
+	record -F 999 -- sh -c './shares 60 & for i in $(seq 1000); do
+		[ "$(readlink /proc/$!/exe)" != "$PWD/shares" ] || break; sleep 0.01; done; rm shares; wait'
 	[ ! -e shares ]
 	check_shares
 }

@@ -41,6 +41,13 @@ wait_for_bytes() {
 	return 1
 }
 
+until_it_records_as() {	# <process>
+	until "$ARCPROF" ctl -p "$1" 2>/dev/null | grep -qx 'state: recording'; do
+		kill -0 "$1" || return 1
+		sleep 0.02
+	done
+}
+
 wait_for_file() {
 	local i
 	for ((i = 0; i < 200; i++)); do
@@ -457,9 +464,15 @@ with_limit() {
 
 @test "record: -p ends when its process does" {
 	skip_unless_perf
-	sleep 0.5 &
-	record -p $!
+	sleep 60 3>&- &
+	target=$!
+	"$ARCPROF" record -q -o trace -p $target 2>err 3>&- &
+	background=$!
+	until_it_records_as "$background"
+	kill $target
+	wait_for_end "$background"
 	[ "$status" -eq 0 ]
+	check_trace trace
 }
 
 # ends_as <signal>: of a process whose parent does not ask how it ended
@@ -470,7 +483,7 @@ ends_as() {
 	read -r pid <pid
 	"$ARCPROF" record -q -p "$pid" -o trace 2>err &
 	recorder=$!
-	until "$ARCPROF" ctl -p "$recorder" 2>/dev/null | grep -qx 'state: recording'; do sleep 0.02; done
+	until_it_records_as "$recorder"
 	kill "-$1" "$pid"
 	status=0
 	wait "$recorder" || status=$?

@@ -6,19 +6,41 @@ teardown() {
 	[ -z "${PROGRAM-}" ] || kill -KILL "$PROGRAM" || true
 }
 
-@test "threads: of a native program, where each waits and for what, and it goes on as if nothing were" {
-	"$(workload waits)" 3 >truth &
-	PROGRAM=$!
-	until grep -qs wait_mixed /proc/$PROGRAM/task/*/comm || [ "$(ls /proc/$PROGRAM/task | wc -l)" -ge 11 ]; do
+make_all_of() {	# <process>
+	local i
+	for i in 1 2 3 4 5; do
+		"$ARCPROF" threads -p "$1" --format json >threads.$i
+	done
+	"$ARCPROF" threads -p "$1" >text
+	"$ARCPROF" threads -p "$1" --format csv >csv
+	"$ARCPROF" threads -p "$1" --format csv --columns tid,name --sort +tid >tids
+}
+
+# looks_like <extended regular expression>: in time, "threads -p $PROGRAM" with the other arguments prints that.
+looks_like() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		run_arcprof threads -p "$PROGRAM" "${@:2}"
+		! grep -qE -- "$1" <<<"$output" || return 0
 		sleep 0.05
 	done
-	for i in 1 2 3 4 5; do
-		"$ARCPROF" threads -p $PROGRAM --format json >threads.$i
+	return 1
+}
+
+@test "threads: of a native program, where each waits and for what, and it goes on as if nothing were" {
+	local seconds
+	# for longer, where it has ended before all were made
+	for seconds in 3 12 48; do
+		"$(workload waits)" $seconds >truth &
+		PROGRAM=$!
+		until grep -qs wait_mixed /proc/$PROGRAM/task/*/comm || [ "$(ls /proc/$PROGRAM/task | wc -l)" -ge 11 ]; do
+			sleep 0.05
+		done
+		make_all_of $PROGRAM || true
+		[ -s truth ] || break
+		wait $PROGRAM
 	done
-	"$ARCPROF" threads -p $PROGRAM >text
-	"$ARCPROF" threads -p $PROGRAM --format csv >csv
-	[ "$("$ARCPROF" threads -p $PROGRAM --format csv --columns tid,name --sort +tid | cut -d , -f 1)" = \
-		"$(printf 'tid\n%s' "$(tail -n +2 csv | cut -d , -f 4 | sort -n)")" ]
+	[ "$(cut -d , -f 1 tids)" = "$(printf 'tid\n%s' "$(tail -n +2 csv | cut -d , -f 4 | sort -n)")" ]
 	run_arcprof threads -p $PROGRAM --columns tid
 	[[ $status -eq 2 && $stderr == *"--columns is for --format=csv"* ]]
 	wait $PROGRAM
@@ -53,14 +75,11 @@ teardown() {
 	flock 8
 	flock "locked file" true 8>&- &
 	PROGRAM=$!
-	sleep 0.2
-	run_arcprof threads -p $PROGRAM
-	[[ $output == *"[flock: file] $PWD/locked file"* ]]
+	looks_like "\[flock: file\] $PWD/locked file"
 	exec 8>&-
 	sh -c 'while :; do :; done' &
 	PROGRAM=$!
-	sleep 0.1
-	run_arcprof threads -p $PROGRAM --format json
+	looks_like '"state": ?"running"' --format json
 	[ "$(json '.native_threads[0] | .state + " " + (.complete | tostring)')" = "running false" ]
 	cp "$ARCPROF" "$BATS_TEST_TMPDIR/ap"
 	chmod 755 "$BATS_TEST_TMPDIR" "$BATS_TEST_TMPDIR/ap"

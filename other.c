@@ -1,0 +1,2 @@
+int exported_work(void) { return 1; }
+int run_for(void) { return 2; }
