@@ -18,7 +18,7 @@
 #include "train.h"
 
 struct calibrate_opts {
-	bool show, sequences, verify, accept_unstable, native, precise_time, calltrace, call_tier;
+	bool show, sequences, verify, accept_unstable, native, precise_time, calltrace, call_tier, call_sites;
 	const char *java;
 	struct opt_list metrics;
 	struct sheet_choice choice;
@@ -34,6 +34,7 @@ static const struct opt calibrate_table[] = {
 	OPT_FLAG(0, "calltrace", O, calltrace, "calibrate for recordings with --calltrace"),
 	OPT_FLAG(0, "call-tier", O, call_tier,
 		 "calibrate for recordings with --call-tier: Java methods by how their code runs"),
+	OPT_FLAG(0, "call-sites", O, call_sites, "calibrate for recordings with --call-sites"),
 	OPT_FLAG(0, "native", O, native, "measure C and C++ functions (default: these, and Java methods if there is a java)"),
 	OPT_STR_OPTARG(0, "java", O, java, "jvm", "measure Java methods, in the JVM of this JDK or command (default: java in PATH)"),
 	OPT_FLAG(0, "accept-unstable", O, accept_unstable, "also use results that vary much between repetitions"),
@@ -104,6 +105,7 @@ static int measure_one(const struct calibrate_opts *o, const char *java, struct 
 	r = train_start(&t, java, e);
 	t.precise = o->precise_time;
 	t.events = o->calltrace;
+	t.sites = o->call_sites;
 	for (i = 0; sets[i] && !r; i++) {
 		r = measure_set(o, &t, asked.len ? asked.data : sets[i], table, e);
 		if (asked.len)
@@ -140,7 +142,8 @@ static const struct sheet_column columns[] = {
 	{ "metrics", "metrics", -26, .before = "  " }, { "metric", "metric", -12 },
 	{ "within", "within", 10, .unit = .001 }, { "between", "between", 10, .unit = .001 },
 	{ "doubt", "doubt", 10, .unit = .001 },
-	{ "thrown" }, { "spread" }, { "stable" }, { "used" }, { "environment" },
+	{ "thrown" }, { "site", "site", 10, .unit = .001 },
+	{ "spread" }, { "stable" }, { "used" }, { "environment" },
 	{ NULL, "spread", 8 }, { NULL, "used", .before = "  " },
 };
 
@@ -168,7 +171,7 @@ static void print_row(const struct calibration *t, size_t i, struct sheet *s)
 		cell_text(r->client), cell_text(r->cpu), cell_text(r->metrics), cell_text(r->metric),
 		cell_real(r->cost.within / 1000.0), cell_real(r->cost.between / 1000.0),
 		cell_real(r->cost.doubt / 1000.0), cell_real(r->cost.thrown / 1000.0),
-		cell_real(r->cost.spread / 1000.0),
+		cell_real(r->cost.site / 1000.0), cell_real(r->cost.spread / 1000.0),
 		cell_bool(stable), cell_bool(r->used), cell_text(r->environment), percent,
 		cell_text(!r->used ? "no: unstable" : stable ? "yes" : "yes, though unstable"),
 	});
@@ -216,7 +219,7 @@ static const struct sheet_column sequence_columns[] = {
 
 static void print_sequence(const struct calibration_row *r, int from, int to, uint64_t cost, struct sheet *s)
 {
-	static const char *const names[CALIBRATION_STEPS] = { "entry", "exit", "exception" };
+	static const char *const names[] = { "entry", "exit", "exception", "site" };
 
 	sheet_row(s, NULL, (const struct cell[]){
 		cell_text(r->client), cell_text(r->cpu), cell_text(r->metrics), cell_text(r->metric),
@@ -237,6 +240,8 @@ static void print_sequences_of(const struct calibration_row *r, struct sheet *s)
 		print_sequence(r, 1, 0, r->cost.between, s);
 		if (r->cost.thrown)
 			print_sequence(r, 2, 0, r->cost.between + r->cost.thrown, s);
+		if (r->cost.site)
+			print_sequence(r, CALIBRATION_STEPS, CALIBRATION_STEPS, r->cost.site, s);
 		return;
 	}
 	for (from = 0; from < CALIBRATION_STEPS; from++)
@@ -303,6 +308,7 @@ static int verify_one(const struct calibrate_opts *o, const char *java, struct v
 	int r = train_start(&t, java, e);
 
 	t.precise = o->precise_time;
+	t.sites = o->call_sites;
 	v->calls = java ? "Java methods" : "native functions";
 	if (!r)
 		r = train_verify(&t, o->metrics.nr_items ? o->metrics.items[0] : "cpu", v->lengths, e);
@@ -373,7 +379,7 @@ static int run_verify(const struct calibrate_opts *o)
 
 	if (o->show || o->sequences || o->accept_unstable || o->calltrace || o->call_tier ||
 	    o->metrics.nr_items > 1) {
-		log_error("--verify can only be combined with --native, --java, --precise-time, one --metric, --format, --columns and --sort");
+		log_error("--verify can only be combined with --native, --java, --precise-time, --call-sites, one --metric, --format, --columns and --sort");
 		return EXIT_USAGE;
 	}
 	if (verify(o, v, &nr, &e))
@@ -399,13 +405,17 @@ static int calibrate_run(void *opts, int nr_operands, char **operands)
 	if (o->verify)
 		return run_verify(o);
 	if ((o->show || o->sequences) && (o->metrics.nr_items || o->accept_unstable || o->native || o->java ||
-					  o->precise_time || o->calltrace || o->call_tier)) {
+					  o->precise_time || o->calltrace || o->call_tier || o->call_sites)) {
 		log_error("%s can only be combined with --format, --columns and --sort",
 			  o->show ? "--show" : "--sequences");
 		return EXIT_USAGE;
 	}
 	if (o->call_tier && o->native) {
 		log_error("cannot be combined: --call-tier and --native: only Java methods have tiers");
+		return EXIT_USAGE;
+	}
+	if (o->calltrace && o->call_sites) {
+		log_error("cannot be combined: --calltrace and --call-sites: call traces with call sites are not calibrated");
 		return EXIT_USAGE;
 	}
 	r = calibration_path(&path, &e);

@@ -187,6 +187,8 @@ static void put_set(const struct callflow_opts *o, enum calibration_tier tier,
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_PRECISE);
 	if (o->layout.flags & CALLFLOW_EVENTS)
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_TRACE);
+	if (o->layout.flags & CALLFLOW_SITES)
+		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), "%s", CALIBRATION_SITES);
 	if (tier)
 		snprintf(set + strlen(set), CALIBRATION_NAME - strlen(set), " %s",
 			 calibration_tier_name(tier));
@@ -279,6 +281,7 @@ static void say_why(struct callflow_opts *o, const struct calibration *table, bo
 	const char *precise = o->layout.flags & CALLFLOW_PRECISE ? " --precise-time" : "";
 	const char *trace = o->layout.flags & CALLFLOW_EVENTS ? " --calltrace" : "";
 	const char *tier = of_java && o->layout.flags & CALLFLOW_TIERS ? " --call-tier" : "";
+	const char *sites = o->layout.flags & CALLFLOW_SITES ? " --call-sites" : "";
 	const char *other_cpu = NULL;
 	bool other_hooks = false, other_metrics = false;
 	char set[CALIBRATION_NAME], *why = o->uncalibrated[of_java];
@@ -300,14 +303,14 @@ static void say_why(struct callflow_opts *o, const struct calibration *table, bo
 			other_metrics = true;
 	}
 	if (other_metrics)
-		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s%s%s --metric %s' before a recording measures these",
-			 java, precise, trace, tier, set);
+		snprintf(why, size, "measured for other metrics or options; 'arcprof calibrate%s%s%s%s%s --metric %s' before a recording measures these",
+			 java, precise, trace, sites, tier, set);
 	else if (other_cpu)
-		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s%s%s' measures on this one",
-			 other_cpu, java, precise, trace, tier);
+		snprintf(why, size, "measured on another processor (%s); 'arcprof calibrate%s%s%s%s%s' measures on this one",
+			 other_cpu, java, precise, trace, sites, tier);
 	else if (other_hooks)
-		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s%s%s' measures with this one", java,
-			 precise, trace, tier);
+		snprintf(why, size, "measured with another arcprof; 'arcprof calibrate%s%s%s%s%s' measures with this one", java,
+			 precise, trace, sites, tier);
 }
 
 static void take_calibration(struct callflow_opts *o, const struct calibration *table)
@@ -344,8 +347,8 @@ static void calibrate(struct callflow_opts *o)
 	struct buf path = BUF_INIT;
 	struct err e = { 0 };
 
-	if (o->layout.flags & CALLFLOW_SITES)
-		leave_uncalibrated(o, "with call sites a call costs something else, which is not measured");
+	if (o->layout.flags & CALLFLOW_SITES && o->layout.flags & CALLFLOW_EVENTS)
+		leave_uncalibrated(o, "with call sites the events of a call trace cost something else, which is not measured");
 	else if (calibration_path(&path, &e))
 		leave_uncalibrated(o, e.msg);
 	else if (calibration_load(&table, path.data, &e))

@@ -156,8 +156,8 @@ static int record(const struct training *t, const char *metrics, struct err *e)
 	struct args a = { .list = {
 		"arcprof", "record", "--quiet", t->java ? "--callflow=Trainer.*,-Trainer.bare_*" : "--callflow",
 		"--metric", (char *)metrics, t->precise ? "--precise-time" : "--no-precise-time",
-		t->events ? "--calltrace" : "--no-calltrace", t->tier ? "--call-tier" : "--no-call-tier", "-o",
-		(char *)t->trace, "--",
+		t->events ? "--calltrace" : "--no-calltrace", t->tier ? "--call-tier" : "--no-call-tier",
+		t->sites ? "--call-sites" : "--no-call-sites", "-o", (char *)t->trace, "--",
 	} };
 	int status, r;
 
@@ -203,13 +203,24 @@ static bool is_named(const struct training *t, const struct model *m, uint32_t n
 	return !strncmp(has, prefix, strlen(prefix)) && !strcmp(has + strlen(prefix), name);
 }
 
-static uint32_t child_named(const struct training *t, const struct model *m, uint32_t parent,
-			    const char *name)
+static uint32_t child_called(const struct training *t, const struct model *m, uint32_t parent,
+			     const char *name)
 {
 	uint32_t c = m->flow.nodes[parent].child;
 
 	while (c && !is_named(t, m, c, name))
 		c = m->flow.nodes[c].sibling;
+	return c;
+}
+
+/* Return the context of calls of that function, which is below that of a call site if there are such. */
+static uint32_t child_named(const struct training *t, const struct model *m, uint32_t parent,
+			    const char *name)
+{
+	uint32_t site, c = t->sites ? 0 : child_called(t, m, parent, name);
+
+	for (site = m->flow.nodes[parent].child; t->sites && site && !c; site = m->flow.nodes[site].sibling)
+		c = child_called(t, m, site, name);
 	return c;
 }
 
@@ -254,7 +265,8 @@ static bool read_turn(const struct training *t, const struct model *m, uint32_t 
 		if (!find_loop(t, m, turn, &trained[i], &loop, &callee))
 			return false;
 		x->within = callee ? flow_base(&m->flow, callee)[metric] : 0;
-		x->both = x->within + flow_base(&m->flow, loop)[metric];
+		x->site = callee && t->sites ? flow_base(&m->flow, m->flow.nodes[callee].parent)[metric] : 0;
+		x->both = x->within + x->site + flow_base(&m->flow, loop)[metric];
 	}
 	return true;
 }
@@ -370,6 +382,8 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 			 CALIBRATION_PRECISE);
 	if (t->events)
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s", CALIBRATION_TRACE);
+	if (t->sites)
+		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), "%s", CALIBRATION_SITES);
 	if (t->tier)
 		snprintf(f->set + strlen(f->set), CALIBRATION_NAME - strlen(f->set), " %s",
 			 calibration_tier_name(t->tier));
@@ -383,7 +397,7 @@ static int read_run(const struct training *t, struct findings *f, int run, struc
 
 static bool same_cost(const struct calibration_cost *a, const struct calibration_cost *b)
 {
-	return a->within + a->between == b->within + b->between;
+	return a->within + a->between + a->site == b->within + b->between + b->site;
 }
 
 /* The first runs say the same of every metric: counters that are exact. */

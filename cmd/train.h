@@ -11,6 +11,7 @@
 struct training {
 	bool java, precise, verify;
 	bool events;			/* of a call trace, and not its tree, say what counting costs */
+	bool sites;			/* contexts of call sites are between those of caller and callee */
 	enum calibration_tier tier;	/* of the methods' code: as in recordings with --call-tier */
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];

@@ -2,7 +2,8 @@
 
 /**
  * What trainer.c is, for JVMs: calls methods many times, instrumented and not ("bare"), in turns that are one
- * inside the other, each with contexts of its own.
+ * inside the other, each with contexts of its own. The loops of the others are not instrumented either: with
+ * call sites an instrumented method says where it is before any call.
  *
  * With an argument it does what trainer.c does with it; exceptions are of Java alone.
  *
@@ -50,47 +51,55 @@ public final class Trainer {
 
 	static void long_chain() { bare_chain_of(LONG_STEPS); }
 
-	static void plain_empty(int calls) {
+	static void bare_empty_loop(int calls) {
 		for (int i = 0; i < calls; i++)
 			bare_empty();
 	}
+
+	static void plain_empty(int calls) { bare_empty_loop(calls); }
 
 	static void hooked_empty(int calls) {
 		for (int i = 0; i < calls; i++)
 			empty();
 	}
 
-	static void plain_chain(int calls) {
+	static void bare_chain_loop(int calls) {
 		for (int i = 0; i < calls; i++)
 			bare_chain();
 	}
+
+	static void plain_chain(int calls) { bare_chain_loop(calls); }
 
 	static void hooked_chain(int calls) {
 		for (int i = 0; i < calls; i++)
 			chain();
 	}
 
-	static void plain_long(int calls) {
+	static void bare_long_loop(int calls) {
 		for (int i = 0; i < calls; i++)
 			bare_long_chain();
 	}
+
+	static void plain_long(int calls) { bare_long_loop(calls); }
 
 	static void hooked_long(int calls) {
 		for (int i = 0; i < calls; i++)
 			long_chain();
 	}
 
-	static void plain_stores(int calls) {
+	static void bare_stores_loop(int calls) {
 		for (int i = 0; i < calls; i++)
 			bare_stores();
 	}
+
+	static void plain_stores(int calls) { bare_stores_loop(calls); }
 
 	static void hooked_stores(int calls) {
 		for (int i = 0; i < calls; i++)
 			stores();
 	}
 
-	static void plain_caller(int calls) {
+	static void bare_caller_loop(int calls) {
 		int x = state;
 
 		for (int i = 0; i < calls; i++) {
@@ -100,6 +109,8 @@ public final class Trainer {
 		}
 		state = x;
 	}
+
+	static void plain_caller(int calls) { bare_caller_loop(calls); }
 
 	static void hooked_caller(int calls) {
 		int x = state;
@@ -341,13 +352,15 @@ public final class Trainer {
 			outer();
 	}
 
-	static void plain_thrown(int calls) {
+	static void bare_thrown_loop(int calls) {
 		for (int i = 0; i < calls; i++)
 			try {
 				bare_thrown();
 			} catch (RuntimeException e) {
 			}
 	}
+
+	static void plain_thrown(int calls) { bare_thrown_loop(calls); }
 
 	static void hooked_thrown(int calls) {
 		for (int i = 0; i < calls; i++)

@@ -48,6 +48,11 @@ static int64_t empty_both(const struct calibration_turn *t)
 	return with_hooks(t, LOOP_PLAIN_EMPTY);
 }
 
+static int64_t empty_site(const struct calibration_turn *t)
+{
+	return t->of[LOOP_EMPTY].site;
+}
+
 static int64_t empty_within(const struct calibration_turn *t)
 {
 	return t->of[LOOP_EMPTY].within;
@@ -58,6 +63,11 @@ static int64_t chain_both(const struct calibration_turn *t)
 	return with_hooks(t, LOOP_PLAIN_CHAIN);
 }
 
+static int64_t chain_site(const struct calibration_turn *t)
+{
+	return t->of[LOOP_CHAIN].site;
+}
+
 static int64_t chain_within(const struct calibration_turn *t)
 {
 	return t->of[LOOP_CHAIN].within - body(t, LOOP_PLAIN_CHAIN);
@@ -66,6 +76,11 @@ static int64_t chain_within(const struct calibration_turn *t)
 static int64_t stores_both(const struct calibration_turn *t)
 {
 	return with_hooks(t, LOOP_PLAIN_STORES);
+}
+
+static int64_t stores_site(const struct calibration_turn *t)
+{
+	return t->of[LOOP_STORES].site;
 }
 
 static int64_t stores_within(const struct calibration_turn *t)
@@ -80,7 +95,7 @@ static int64_t long_within(const struct calibration_turn *t)
 
 static int64_t caller_between(const struct calibration_turn *t)
 {
-	return with_hooks(t, LOOP_PLAIN_CALLER) - t->of[LOOP_CALLER].within;
+	return with_hooks(t, LOOP_PLAIN_CALLER) - t->of[LOOP_CALLER].within - t->of[LOOP_CALLER].site;
 }
 
 struct turns {
@@ -104,16 +119,19 @@ static int64_t median_of(const struct turns *t, figure *f)
  * How the cost is split between callee and caller is uncertain where a processor still does the callee's work
  * when the caller's time has begun: what both have together is kept.
  */
-static struct calibration_cost split(int64_t both, int64_t within)
+static struct calibration_cost split(const struct turns *t, figure *of_both, figure *of_within,
+				     figure *of_site)
 {
-	both = MAX(both, (int64_t)0);
-	within = MIN(MAX(within, (int64_t)0), both);
-	return (struct calibration_cost){ .within = within, .between = both - within };
+	int64_t both = MAX(median_of(t, of_both), (int64_t)0);
+	int64_t within = MIN(MAX(median_of(t, of_within), (int64_t)0), both);
+	int64_t site = MIN(MAX(median_of(t, of_site), (int64_t)0), both - within);
+
+	return (struct calibration_cost){ .within = within, .between = both - within - site, .site = site };
 }
 
 static uint64_t total(const struct calibration_cost *c)
 {
-	return c->within + c->between;
+	return c->within + c->between + c->site;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -130,9 +148,9 @@ static struct calibration_cost usual_cost(const struct turns *t)
 {
 	int64_t within = median_of(t, chain_within);
 	int64_t missing = MAX(MAX(-within, -median_of(t, long_within)), (int64_t)0);
-	struct calibration_cost a = split(median_of(t, empty_both), median_of(t, empty_within));
-	struct calibration_cost b = split(median_of(t, chain_both), within);
-	struct calibration_cost stores = split(median_of(t, stores_both), median_of(t, stores_within));
+	struct calibration_cost a = split(t, empty_both, empty_within, empty_site);
+	struct calibration_cost b = split(t, chain_both, chain_within, chain_site);
+	struct calibration_cost stores = split(t, stores_both, stores_within, stores_site);
 	struct calibration_cost out = total(&b) < total(&a) ? b : a;
 	uint64_t differ = MAX(distance(total(&a), total(&b)), distance(total(&stores), total(&out)));
 
@@ -148,10 +166,11 @@ static struct calibration_cost usual_cost(const struct turns *t)
  */
 static struct calibration_cost precise_cost(const struct turns *t)
 {
-	struct calibration_cost a = split(median_of(t, empty_both), median_of(t, empty_within));
+	struct calibration_cost a = split(t, empty_both, empty_within, empty_site);
 	struct calibration_cost out = {
 		.within = MAX(median_of(t, chain_within), (int64_t)0),
 		.between = MAX(median_of(t, caller_between), (int64_t)0),
+		.site = MAX(median_of(t, chain_site), (int64_t)0),
 	};
 	uint64_t stores = MAX(median_of(t, stores_within), (int64_t)0);
 

@@ -22,9 +22,12 @@ enum calibration_loop {
 	CALIBRATION_LOOPS
 };
 
-/* All calls of a loop in one turn, in the metric's unit: with the loop, and of hooked calls without it. */
+/*
+ * All calls of a loop in one turn, in the metric's unit: with the loop, of hooked calls without it, and what
+ * the context of their call site has, which both includes.
+ */
 struct calibration_looped {
-	int64_t both, within;
+	int64_t both, within, site;
 };
 
 struct calibration_turn {
@@ -37,7 +40,10 @@ int64_t calibration_median(int64_t *values, size_t nr);
 /* The mean of the middle half, in thousandths: finer than values are; reorders them. nr is not 0. */
 int64_t calibration_middle(int64_t *values, size_t nr);
 
-/* Fill in within, between and doubt of *out from turns, at least one, whose loops make that many calls. */
+/*
+ * Fill in within, between, site and doubt of *out from turns, at least one, whose loops make that many
+ * calls.
+ */
 void calibration_derive(const struct calibration_turn *turns, size_t nr, uint32_t calls, bool precise,
 			struct calibration_cost *out);
 

@@ -68,19 +68,38 @@ static int take_numbers(const char *text, uint64_t *out, int max)
 	return -1;
 }
 
-enum { NR_SEQUENCES = CALIBRATION_STEPS * CALIBRATION_STEPS, WITH_DOUBT = 4, WITH_THROWN };
+enum {
+	NR_SEQUENCES = CALIBRATION_STEPS * CALIBRATION_STEPS,
+	OF_TREES = 2,			/* in place of these: thrown and site */
+	WITH_DOUBT = 4,
+};
+
+/* Take nr numbers, which are sequences or of trees; return false if they are neither. */
+static bool cost_take_more(struct calibration_cost *c, const uint64_t *v, int nr)
+{
+	c->has_sequences = nr == NR_SEQUENCES;
+	if (c->has_sequences)
+		memcpy(c->sequences, v, sizeof(c->sequences));
+	if (nr <= OF_TREES) {
+		c->thrown = nr ? v[0] : 0;
+		c->site = nr > 1 ? v[1] : 0;
+	}
+	return c->has_sequences || nr <= OF_TREES;
+}
 
 bool calibration_cost(const char *text, struct calibration_cost *out)
 {
 	uint64_t v[WITH_DOUBT + NR_SEQUENCES] = { 0 };
 	int nr = take_numbers(text, v, ARRAY_SIZE(v));
 
-	*out = (struct calibration_cost){ v[0], v[1], v[2], v[3], .has_sequences = nr > WITH_THROWN };
-	if (nr == WITH_THROWN)
-		out->thrown = v[WITH_DOUBT];
-	else
-		memcpy(out->sequences, v + WITH_DOUBT, sizeof(out->sequences));
-	return nr >= WITH_DOUBT - 1 && (nr <= WITH_THROWN || nr == ARRAY_SIZE(v));
+	*out = (struct calibration_cost){ v[0], v[1], v[2], v[3] };
+	return nr >= WITH_DOUBT - 1 && cost_take_more(out, v + WITH_DOUBT, MAX(nr - WITH_DOUBT, 0));
+}
+
+/* Return whether a row has more than its doubt. */
+static bool cost_has_more(const struct calibration_cost *c)
+{
+	return c->has_sequences || c->thrown || c->site;
 }
 
 static void put_sequences(struct buf *b, const struct calibration_cost *c)
@@ -88,7 +107,7 @@ static void put_sequences(struct buf *b, const struct calibration_cost *c)
 	int i;
 
 	if (!c->has_sequences)
-		buf_fmt(b, "%" PRIu64, c->thrown);
+		buf_fmt(b, c->site ? "%" PRIu64 " %" PRIu64 : "%" PRIu64, c->thrown, c->site);
 	for (i = 0; i < NR_SEQUENCES && c->has_sequences; i++)
 		buf_fmt(b, "%s%" PRIu64, i ? " " : "",
 			c->sequences[i / CALIBRATION_STEPS][i % CALIBRATION_STEPS]);
@@ -98,7 +117,7 @@ void calibration_put_cost(struct buf *b, const struct calibration_cost *c)
 {
 	buf_fmt(b, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64, c->within, c->between, c->spread,
 		c->doubt);
-	if (c->has_sequences || c->thrown) {
+	if (cost_has_more(c)) {
 		buf_putc(b, ' ');
 		put_sequences(b, c);
 	}
@@ -144,12 +163,7 @@ static bool take_sequences(char **line, struct calibration_cost *c)
 	if (field && !strcmp(field, "-"))
 		return true;
 	nr = field ? take_numbers(field, v, NR_SEQUENCES) : 0;
-	c->has_sequences = nr == NR_SEQUENCES;
-	if (c->has_sequences)
-		memcpy(c->sequences, v, sizeof(c->sequences));
-	else if (nr == 1)
-		c->thrown = v[0];
-	return c->has_sequences || nr == 1;
+	return nr > 0 && cost_take_more(c, v, nr);
 }
 
 /* Take the fields that earlier tables lack. */
@@ -172,7 +186,7 @@ static bool take_row(char *line, struct calibration_row *r)
 	      take_cost(&line, &used)) ||
 	    used > 1)
 		return false;
-	r->cost.doubt = r->cost.thrown = 0;
+	r->cost.doubt = r->cost.thrown = r->cost.site = 0;
 	r->cost.has_sequences = false;
 	r->environment[0] = '\0';
 	r->used = used;
@@ -293,7 +307,7 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 			x->client, x->cpu, x->metrics,
 			x->metric, x->cost.within, x->cost.between, x->cost.spread, x->used, x->cost.doubt);
 		buf_putc(&b, '\t');
-		if (x->cost.has_sequences || x->cost.thrown)
+		if (cost_has_more(&x->cost))
 			put_sequences(&b, &x->cost);
 		else
 			buf_putc(&b, '-');

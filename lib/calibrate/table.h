@@ -8,7 +8,8 @@
  * with a tab between two.
  *
  * Metrics are names with commas between; of precise time (record --precise-time), " precise" after them; of
- * call traces (record --calltrace), " trace"; of a tier of Java code (record --call-tier), its name.
+ * call traces (record --calltrace), " trace"; with call sites (record --call-sites), " sites"; of a tier of
+ * Java code (record --call-tier), its name.
  * The costs are thousandths of the metric's unit a call: within is charged to the function that is
  * called, between to its caller. spread is by how much the median of the runs exceeds the lowest, which
  * was taken, in thousandths; used is 1 when that is little, or was accepted. doubt is what a
@@ -16,8 +17,9 @@
  * and is 0 then. sequences are of call traces: what counting costs from one event to the next, an entry, an
  * exit or an exit by an exception, with a space between two: from an entry to each of them, from an exit,
  * from an exception. Trees do not tell them apart: theirs are "-" or missing, or one number, what a call
- * costs its caller more if an exception ends it, where the metric "thrown" counts these. environment is what
- * else of the machine may change the costs, as calibration_environment() says it; it may be missing.
+ * costs its caller more if an exception ends it, where the metric "thrown" counts these, or this and what
+ * is charged to the call site, which is a context between caller and callee. environment is what else of
+ * the machine may change the costs, as calibration_environment() says it; it may be missing.
  * "#" begins a comment. The trace has "within between spread doubt", and then the sequences, if any.
  *
  * Clients are the hooks of libarcprof-hookit.a, "hookit-" and a hash of them, and the agent in a JVM:
@@ -50,10 +52,12 @@ enum calibration_tier {
 
 #define CALIBRATION_PRECISE " precise"
 #define CALIBRATION_TRACE " trace"
+#define CALIBRATION_SITES " sites"
 
 struct calibration_cost {
 	uint64_t within, between, spread, doubt;
 	uint64_t thrown;		/* of trees: more, in the caller, if an exception ends the call */
+	uint64_t site;			/* of trees: in the context of the call's site */
 	bool has_sequences;
 	uint64_t sequences[CALIBRATION_STEPS][CALIBRATION_STEPS];	/* [from][to] */
 };

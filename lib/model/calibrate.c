@@ -9,6 +9,10 @@
  * What a call costs depends on what is called: native functions with the hooks of this arcprof, and Java
  * methods, by the build of their JVM, and by the tier of their code if the recording knows it. Without
  * --by-kind contexts of several tiers become one only when each has lost what its calls cost.
+ *
+ * A call site is a context between caller and callee, which does nothing itself: what it has is part of the
+ * cost. A native function without a site costs as much less. A method without one has other probes around
+ * it, which were not measured, and keeps its cost.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,6 +154,20 @@ enum calibration_tier calibrate_tier(const struct consumer *c)
 	return c->kind == CONSUMER_JAVA && c->key < CALIBRATION_NR_TIERS ? c->key : tiers[c->kind];
 }
 
+static bool job_is_site(const struct job *j, size_t node)
+{
+	uint32_t consumer = j->m->flow.nodes[node].consumer;
+
+	return j->o->sites && consumer < j->o->nr_sites && j->o->sites[consumer];
+}
+
+/* Return whether, with call sites, it is a call of a method that has none. */
+static bool java_site_is_missing(const struct job *j, size_t node)
+{
+	return j->kind_of[node] != NATIVE && j->kind_of[node] != NOBODY &&
+	       !job_is_site(j, j->m->flow.nodes[node].parent);
+}
+
 static void find_kinds(struct job *j, const uint64_t *jvms)
 {
 	const struct model *model = j->m;
@@ -171,6 +189,8 @@ static void find_kinds(struct job *j, const uint64_t *jvms)
 		j->tier_of[i] = calibrate_tier(c);
 		if (!n->n)
 			j->kind_of[i] = NOBODY;		/* sampled below calls */
+		if (job_is_site(j, i) || (j->o->sites && java_site_is_missing(j, i)))
+			j->kind_of[i] = NOBODY;
 		if (j->kind_of[i] != NOBODY)
 			j->kinds[j->kind_of[i]].nr_contexts++;
 	}
@@ -200,7 +220,9 @@ static void sum_calls(const struct job *j, const struct sums *s)
 	size_t i;
 
 	for (i = 1; i < f->nr_nodes; i++) {
-		size_t own = i * nr, above = (size_t)f->nodes[i].parent * nr;
+		size_t parent = f->nodes[i].parent, own = i * nr;
+		size_t site = job_is_site(j, parent) ? parent * nr : 0;
+		size_t above = (site ? f->nodes[parent].parent : parent) * nr;
 		uint64_t n = f->nodes[i].n, thrown = i < j->o->nr_thrown ? j->o->thrown[i] : 0;
 
 		for (m = 0; m < nr && j->kind_of[i] != NOBODY; m++) {
@@ -209,8 +231,12 @@ static void sum_calls(const struct job *j, const struct sums *s)
 			add_job_cost(&s->delta[own + m], n, c->within);
 			add_job_cost(&s->delta[above + m], n, c->between);
 			add_job_cost(&s->delta[above + m], MIN(thrown, n), c->thrown);
+			if (site)
+				add_job_cost(&s->delta[site + m], n, c->site);
 			add_job_cost(&s->doubt[own + m], n, c->doubt);
 			add_job_cost(&s->doubt[above + m], n, c->doubt);
+			if (site)
+				add_job_cost(&s->doubt[site + m], n, c->doubt);
 		}
 	}
 }
@@ -383,9 +409,10 @@ const char *calibrate_why_not(struct names *x, bool of_java)
 	if (said)
 		buf_fmt(&b, "not calibrated: %s", said);
 	else
-		buf_fmt(&b, "not calibrated: 'arcprof calibrate%s%s%s%s' before a recording measures what counting calls costs%s",
+		buf_fmt(&b, "not calibrated: 'arcprof calibrate%s%s%s%s%s' before a recording measures what counting calls costs%s",
 			of_java ? " --java" : "", names_label(x, "callflow.precise") ? " --precise-time" : "",
 			kept && strstr(kept, "events") ? " --calltrace" : "",
+			names_label(x, "callflow.sites") ? " --call-sites" : "",
 			of_java && names_label(x, "callflow.tiers") ? " --call-tier" : "",
 			of_java ? " in a JVM" : "");
 	said = arena_strndup(&x->text, b.data, b.len);

@@ -14,6 +14,8 @@ struct calibrate_opts {
 	bool needs_deltas;		/* without room nothing is calibrated */
 	const uint64_t *thrown;		/* [node]: exits by exceptions, as far as it goes */
 	size_t nr_thrown;
+	const uint8_t *sites;		/* [consumer], as far as it goes: a call site; NULL: there are none */
+	size_t nr_sites;
 };
 
 /*

@@ -88,6 +88,25 @@ bool calls_is_pruned(const struct calls *c, uint32_t function)
 	       c->functions[at].frame.mark == MARK_PRUNED;
 }
 
+/* Return whether a call site has that frame; of native functions it is known by its name alone. */
+static bool is_frame_of_site(const struct names *x, const struct frame *f)
+{
+	uint32_t at = f->kind == FRAME_NAMED ? map_get(&x->function_of, f->function) : MAP_NONE;
+
+	return f->kind == FRAME_SITE || (at != MAP_NONE && x->functions[at].kind == CONSUMER_NATIVE);
+}
+
+uint8_t *calls_sites(const struct calls *c, size_t *nr)
+{
+	uint8_t *sites = xcalloc(*nr = c->names->m->consumers.nr_items, 1);
+	size_t i;
+
+	for (i = 0; i < c->nr_functions; i++)
+		if (c->functions[i].consumer)
+			sites[c->functions[i].consumer] |= is_frame_of_site(c->names, &c->functions[i].frame);
+	return sites;
+}
+
 uint32_t calls_consumer(struct calls *c, uint32_t function)
 {
 	uint32_t at = map_get(&c->function_of, function);

@@ -58,6 +58,8 @@ int calls_read(struct calls *c, struct trace_reader *t, const struct calls_sink 
 uint32_t calls_consumer(struct calls *c, uint32_t function);
 /* Return whether it stands for calls that were merged. */
 bool calls_is_pruned(const struct calls *c, uint32_t function);
+/* Return [consumer of the model], of the *nr that there are yet: 1 for a call site. The caller frees it. */
+uint8_t *calls_sites(const struct calls *c, size_t *nr);
 /* Return the labels that a function stands for, NULL for none. */
 const struct call_function *calls_label(const struct calls *c, uint32_t function);
 /* Get the process and the thread of a tree, in the model. */

@@ -14,6 +14,8 @@ struct filter;
 struct calltree_seen {
 	uint64_t *thrown;		/* [node of the model]: exits by exceptions; owned by the caller */
 	size_t nr_thrown, alloc_thrown;
+	uint8_t *sites;			/* calls_sites(), if there are any; owned by the caller */
+	size_t nr_sites;
 	uint64_t nr_calls;		/* before the selection by time */
 	uint64_t last_ns;		/* time of the last record */
 };

@@ -223,6 +223,8 @@ static int read_calls(struct profile *p, struct trace_reader *t, struct err *e)
 		r = replay_read(&c, t, &to, &p->calls, e);
 	else if (!r)
 		r = calltree_read(&c, t, &to, &p->calls, e);
+	if (!r && names_label(p->names, "callflow.sites"))
+		p->calls.sites = calls_sites(&c, &p->calls.nr_sites);
 	if (!r && columns.with_samples)
 		r = read_samples_beside(p, &c, t, e);
 	calls_release(&c);
@@ -337,8 +339,11 @@ int profile_read(struct names *x, struct model *m, struct origin *origin, struct
 	profile_finish(&p, calls, origin);
 	ko.thrown = p.calls.thrown;
 	ko.nr_thrown = p.calls.nr_thrown;
+	ko.sites = p.calls.sites;
+	ko.nr_sites = p.calls.nr_sites;
 	if (!r && calls)
 		calibrate(x, &ko, origin);
 	free(p.calls.thrown);
+	free(p.calls.sites);
 	return r;
 }

@@ -201,6 +201,29 @@ tiers_are_trained() {
 	[ "$status" -eq 2 ]
 }
 
+@test "calibrate: with --call-sites callers and methods lose what calls with sites cost" {
+	skip_unless_java
+	use_jdk "$(jdks | head -n 1)"
+	table '/^java-/ { $3 = "cpu sites"; $5 = 1000; $6 = 2000; $9 = 0; $10 = "-" } { print }'
+	"$ARCPROF" record -q --callflow --call-sites --metric cpu -o trace -- java -cp "$CLASSES" TreeTest 20 1000 >out
+	arcprof report -i trace --check >check || { cat check; return 1; }
+	arcprof report -i trace --xtree --format json >tree
+	# a site of a method has nothing, and a method that was called from no site keeps all
+	jq -e '([.nodes[] | select(.name | test("(:| bci )[0-9]+$")) | { (.id | tostring): .parent }] | add) as $above |
+		(reduce (.nodes[] | select($above[.parent | tostring])) as $x
+			({}; .[$above[$x.parent | tostring] | tostring] += $x.n)) as $calls |
+		[.nodes[] | select(.kind == "java" and .base[0] > 0) |
+			.base[1] == 2 * ($calls[.id | tostring] // 0) + if $above[.parent | tostring] then .n else 0 end] |
+		length > 5 and all' tree
+	module_agrees
+	export XDG_DATA_HOME=$PWD/none
+	"$ARCPROF" record -q --callflow --call-sites --metric cpu -o trace -- java -cp "$CLASSES" Hellop >out
+	arcprof report -i trace --rt | grep -F "not calibrated: 'arcprof calibrate --java --call-sites' before"
+	# what is counted exactly is known after two runs, and costs nothing
+	"$ARCPROF" calibrate --quiet --java="$JAVA_HOME" --call-sites --metric bytecodes --format json >rows
+	jq -e '[.rows[] | [.metrics, .within, .between, .site, .used]] == [["bytecodes sites", 0, 0, 0, true]]' rows
+}
+
 @test "calibrate: native functions and Java methods in one trace have costs of their own" {
 	skip_unless_java
 	use_jdk "$(jdks | head -n 1)"

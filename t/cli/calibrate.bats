@@ -198,8 +198,42 @@ readings() {
 	table '!/^#/ { $1 = "hookit-0123456789abcdef"; print }'
 	treetest
 	arcprof report -i trace --rt | grep -F "not calibrated: measured with another arcprof; 'arcprof calibrate'"
+	XDG_DATA_HOME=$original
 	treetest --call-sites
-	arcprof report -i trace --rt | grep -F 'not calibrated: with call sites a call costs something else'
+	arcprof report -i trace --rt | grep -F "'arcprof calibrate --call-sites --metric cpu' before a recording measures these"
+	treetest --call-sites --calltrace
+	arcprof report -i trace --rt | grep -F 'not calibrated: with call sites the events of a call trace cost something else'
+}
+
+@test "calibrate: with --call-sites caller, site and callee lose what each has of a call" {
+	local original=$XDG_DATA_HOME
+	table '!/^#/ { $3 = "cpu sites"; $5 = 1000; $6 = 2000; $9 = 0; $10 = "0 4000" } { print }'
+	arcprof calibrate --show --format json | jq -e '.rows[0].site == 4'
+	arcprof calibrate --sequences --format json | jq -e '[.rows[] | [.from, .to, .cost]] ==
+		[["entry", "exit", 1], ["exit", "entry", 2], ["site", "site", 4]]'
+	treetest --call-sites
+	arcprof report -i trace --xtree --format json >tree
+	# each function is called from one line; all that had more than that lost it
+	jq -e '[.nodes[] | .site = (.name | test(":[0-9]+$")) | . + { delta: .base[1], left: .base[0] }] as $nodes |
+		([$nodes[] | select(.site) | { (.id | tostring): .parent }] | add) as $above |
+		(reduce ($nodes[] | select($above[.parent | tostring])) as $x
+			({}; .[$above[$x.parent | tostring] | tostring] += $x.n)) as $calls |
+		[$nodes[] | select((.site or $above[.parent | tostring]) and .left > 0) |
+			.delta == (if .site then 4 * .n else .n + 2 * ($calls[.id | tostring] // 0) end)] | length > 10 and all' tree
+	arcprof report -i trace --rt | grep -F 'calibrated, native functions only: cpu'
+	ROW='(.base[0] + .base[1])' rows >sums
+	ROW='.base[0]' rows --no-calibrate | diff sums -
+	! command -v python3 >/dev/null || ARCPROF=$ARCPROF PYTHONPATH=$BUILD/python PYTHONDONTWRITEBYTECODE=1 \
+		python3 "$TOP/t/reader/compare-module.py" trace
+	# what is measured, after the costs of calls without
+	export XDG_DATA_HOME=$original
+	table '{ print }'
+	"$ARCPROF" calibrate --quiet --native --call-sites --accept-unstable --metric cpu --format json >measured
+	jq -e '[.rows[] | [.metrics, .used]] == [["cpu", true], ["cpu sites", true]] and .rows[0].site == 0 and .rows[1].site > 0' measured
+	run_arcprof calibrate --call-sites --calltrace
+	[ "$status" -eq 2 ]
+	run_arcprof calibrate --call-sites --show
+	[ "$status" -eq 2 ]
 }
 
 # table <awk program>: a changed copy of the table is the one that counts.

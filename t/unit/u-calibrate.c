@@ -99,12 +99,12 @@ TEST(calibration_costs_of_call_traces_have_nine_sequences)
 	CHECK(c.sequences[0][2] == 12 && c.sequences[1][0] == 20 && c.sequences[2][2] == 32);
 	calibration_put_cost(&b, &c);
 	CHECK_STR(b.data, text);
-	CHECK(!calibration_cost("1 2 3 4 5 6", &c));
+	CHECK(!calibration_cost("1 2 3 4 5 6 7", &c));
 	CHECK(!calibration_cost("1 2 3 4 10 11 12 20 21 22 30 31 32 33", &c));
 	CHECK(calibration_cost("1 2 3 4", &c) && !c.has_sequences);
 	CHECK(!calibration_parse(&t, row, strlen(row), &e));
 	CHECK(t.rows[0].cost.has_sequences && t.rows[0].cost.sequences[2][1] == 31);
-	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t1 2\n", 26, &e) == -EINVAL);
+	CHECK(calibration_parse(&t, "a\tb\tc\td\t1\t2\t3\t1\t4\t1 2 3\n", 28, &e) == -EINVAL);
 	calibration_release(&t);
 	buf_release(&b);
 }
@@ -172,6 +172,23 @@ TEST(calibration_keeps_what_is_used_when_a_result_is_unstable)
 	calibration_release(&c);
 }
 
+TEST(calibration_costs_of_trees_have_that_of_call_sites)
+{
+	static const char row[] = "a\tb\tcpu sites\tcpu\t1\t2\t3\t1\t4\t0 6\tLinux 6.1\n";
+	struct calibration t = { 0 };
+	struct buf b = BUF_INIT;
+	struct calibration_cost c;
+	struct err e = { 0 };
+
+	CHECK(calibration_cost("1 2 3 4 5 6", &c) && !c.has_sequences && c.thrown == 5 && c.site == 6);
+	calibration_put_cost(&b, &c);
+	CHECK_STR(b.data, "1 2 3 4 5 6");
+	CHECK(!calibration_parse(&t, row, strlen(row), &e));
+	CHECK(!t.rows[0].cost.thrown && t.rows[0].cost.site == 6);
+	calibration_release(&t);
+	buf_release(&b);
+}
+
 enum { NR_TURNS = 30, CALLS = 1000 };
 
 /* Calls that cost so much within and between, of functions whose work takes as long as here. */
@@ -186,6 +203,7 @@ static void make_turn(struct calibration_turn *t, int64_t within, int64_t betwee
 	for (i = 0; i < CALIBRATION_LOOPS; i++) {
 		bool hooked = i % 2, has_own = i >= LOOP_PLAIN_CALLER;
 
+		t->of[i].site = 0;
 		t->of[i].within = hooked ? CALLS * (bodies[i] + within) : 0;
 		t->of[i].both = CALLS * (2 + 30 * has_own + bodies[i] + hooked * (within + between));
 	}
@@ -246,6 +264,29 @@ TEST(calibration_of_exceptions_is_what_calls_cost_more_that_they_end)
 	CHECK_U64(c.thrown, 70000);
 	/* less than nothing is nothing */
 	t.of[LOOP_THROWN].both -= CALLS * 80;
+	calibration_derive_thrown(&t, 1, CALLS, &c);
+	CHECK_U64(c.thrown, 0);
+}
+
+TEST(calibration_of_call_sites_is_what_their_contexts_have)
+{
+	struct calibration_turn t;
+	struct calibration_cost c;
+	int precise, i;
+
+	for (precise = 0; precise < 2; precise++) {
+		make_turn(&t, 12, 9);
+		for (i = LOOP_EMPTY; i < CALIBRATION_LOOPS; i += 2) {
+			t.of[i].site = CALLS * 30;
+			t.of[i].both += CALLS * 30;
+		}
+		calibration_derive(&t, 1, CALLS, precise, &c);
+		CHECK(c.within == 12000 && c.between == 9000 && c.site == 30000);
+	}
+	/* no more than there is */
+	t.of[LOOP_EMPTY].site = t.of[LOOP_CHAIN].site = CALLS * 300;
+	calibration_derive(&t, 1, CALLS, false, &c);
+	CHECK(c.within == 12000 && c.between == 0 && c.site == 39000);
 	calibration_derive_thrown(&t, 1, CALLS, &c);
 	CHECK_U64(c.thrown, 0);
 }

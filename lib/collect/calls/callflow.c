@@ -99,6 +99,8 @@ void callflows_labels(const struct callflows *f)
 		trace_write_label(f->w, "callflow.precise", "yes");
 	if (f->o->layout.flags & CALLFLOW_TIERS)
 		trace_write_label(f->w, "callflow.tiers", "yes");
+	if (f->o->layout.flags & CALLFLOW_SITES)
+		trace_write_label(f->w, "callflow.sites", "yes");
 	if (f->o->slow)
 		trace_write_label(f->w, "call.trace", "slow calls");
 	for (m = 0; m < f->o->layout.nr_metrics; m++) {

@@ -2,8 +2,8 @@
 """From a trace to its tree of contexts: of samples, of exact calls with samples beside them, or merged."""
 from ._file import M32, M64, Error, Invalid, Span, records, varints
 from ._names import TIERS, frame_of, mark_name
-from ._tables import (FRAME_MARK, FRAME_NONE, K_ANY, K_JAVA, K_JAVA_INLINED, K_MARK, K_NATIVE_INLINED, K_THREAD,
-                      KINDS, MARK_DAMAGED, MARK_PRUNED, NATIVE_KINDS)
+from ._tables import (FRAME_MARK, FRAME_NAMED, FRAME_NONE, FRAME_SITE, K_ANY, K_JAVA, K_JAVA_INLINED, K_MARK, K_NATIVE,
+                      K_NATIVE_INLINED, K_THREAD, KINDS, MARK_DAMAGED, MARK_PRUNED, NATIVE_KINDS)
 from ._tree import Metric, Source, Tree, settle_kinds
 
 MAX_METRICS = 32
@@ -395,6 +395,16 @@ class Calls:
             self.consumers[function] = out
         return out
 
+    def sites(self):
+        """Consumers that are call sites; those of native functions are known by their names alone."""
+        def is_site(frame):
+            known = self.names.functions.get(frame[1]) if frame[0] == FRAME_NAMED else None
+            return frame[0] == FRAME_SITE or bool(known and known[0] == K_NATIVE)
+
+        if "callflow.sites" not in self.names.labels:
+            return set()
+        return {consumer for number, consumer in self.consumers.items() if is_site(self.functions.get(number) or (0, 0))}
+
     def root(self, number):
         proc, thread, flags, java_id, _, _, name = self.records[number]
         names = self.names
@@ -575,17 +585,21 @@ def own_name(name):
 # ---- what counting calls cost ----
 
 def costs_of(text):
-    """(within, between, doubt, thrown) in thousandths; None: that is not what the text says."""
+    """(within, between, doubt, thrown, site) in thousandths; None: that is not what the text says."""
     parts = text.split(" ")
-    if len(parts) not in (3, 4, 5, 13) or not all(p.isascii() and p.isdigit() for p in parts):
+    if len(parts) not in (3, 4, 5, 6, 13) or not all(p.isascii() and p.isdigit() for p in parts):
         return None
     v = [int(p) for p in parts]
-    costs = v[0], v[1], v[3] if len(v) > 3 else 0, v[4] if len(v) == 5 else 0
+    more = v[4:] if len(v) < 13 else []
+    costs = (*v[:2], *(v[3:4] or [0]), *more, *[0] * (2 - len(more)))
     return costs if all(x <= M64 for x in v) else None
 
 
 def calibrate(calls):
-    """Takes from exact calls what counting them cost: a call's own context "within", its caller's "between"."""
+    """
+    Takes from exact calls what counting them cost: a call's own context "within", its caller's "between". Call sites
+    are contexts between the two.
+    """
     names, tree = calls.names, calls.tree
     numbers = [next((i for i, (name, _) in enumerate(calls.of_trace) if name == m.name), None) for m in tree.metrics]
 
@@ -614,10 +628,10 @@ def calibrate(calls):
     for p in names.procs.values():
         if p.jvm and jvms.get(p.jvm):
             of_process[names.process(p.number)] = jvms[p.jvm]
-    _take_away(tree, names, native, of_process, calls.thrown)
+    _take_away(tree, names, native, of_process, calls.thrown, calls.sites())
 
 
-def _take_away(tree, names, native, of_process, thrown):
+def _take_away(tree, names, native, of_process, thrown, sites):
     nr, width = len(tree.parent), tree.nr_columns
     shown = range(len(tree.metrics))
     delta = [[0] * len(tree.metrics) for _ in range(nr)]
@@ -628,17 +642,23 @@ def _take_away(tree, names, native, of_process, thrown):
         java[i] = java[parent] if parent else of_process.get(tree.consumer[i])
         _, _, _, kind, key = names.consumers.items[tree.consumer[i]]
         costs = native if kind in NATIVE_KINDS else java[i][key] if kind == K_JAVA and java[i] else None
-        if not costs or not n:
+        site = parent if tree.consumer[parent] in sites else 0
+        if not costs or not n or tree.consumer[i] in sites or (
+                not site and costs is not native and "callflow.sites" in names.labels):
             continue
+        above = tree.parent[site] if site else parent
         for m in shown:
             if costs[m]:
-                within, between, unsure, more = costs[m]
+                within, between, unsure, more, of_site = costs[m]
                 has[m] = True
                 delta[i][m] = min(delta[i][m] + n * within, M64)
-                delta[parent][m] = min(delta[parent][m] + n * between, M64)
-                delta[parent][m] = min(delta[parent][m] + min(thrown.get(i, 0), n) * more, M64)
+                delta[above][m] = min(delta[above][m] + n * between, M64)
+                delta[above][m] = min(delta[above][m] + min(thrown.get(i, 0), n) * more, M64)
                 doubt[i][m] = min(doubt[i][m] + n * unsure, M64)
-                doubt[parent][m] = min(doubt[parent][m] + n * unsure, M64)
+                doubt[above][m] = min(doubt[above][m] + n * unsure, M64)
+                if site:
+                    delta[site][m] = min(delta[site][m] + n * of_site, M64)
+                    doubt[site][m] = min(doubt[site][m] + n * unsure, M64)
     nr_has = sum(has)
     if not nr_has:
         return
