@@ -362,6 +362,18 @@ static void put_where(struct buf *b, const struct job *j, int kind)
 		buf_fmt(b, " (measured in another environment: %s)", where);
 }
 
+/* Say what samples cost: their stacks do not tell how the code of a method ran when it was called. */
+static void put_lost_tiers(struct buf *b, const struct job *j)
+{
+	bool any = false;
+	int i;
+
+	for (i = FIRST_JVM; i < NR_KINDS; i++)
+		any |= j->kinds[i].nr_contexts && j->kinds[i].nr;
+	if (any && j->names->o.merge_tiers && names_label(j->names, "callflow.tiers"))
+		buf_str(b, " (as samples share the tree, by the cost in code of C2 for calls of all tiers; --metric with metrics of calls alone tells tiers apart)");
+}
+
 static const char *done(const struct job *j)
 {
 	const struct model *model = j->m;
@@ -391,6 +403,7 @@ static const char *done(const struct job *j)
 			buf_str(&b, "; not ");
 			put_calls(&b, j, i);
 		}
+	put_lost_tiers(&b, j);
 	if (j->keep)
 		put_mark(&b, j);
 	if (j->o->deltas && !j->doubts)

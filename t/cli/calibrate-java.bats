@@ -159,6 +159,14 @@ module_agrees() {
 	arcprof report -i trace --rt --no-calibrate --format json | jq '[.rows[] | [.level, .name, .n]]' >measured
 	jq '[.rows[] | [.level, .name, .n]]' whole | diff measured -
 	module_agrees
+	! arcprof report -i trace --rt | grep -F 'as samples share the tree' || false
+	# samples do not know tiers, so with them the cost of one is that of all, which is said
+	"$ARCPROF" record -q --callflow --call-tier -e cpu --metric cpu -o trace -- java -cp "$CLASSES" TreeTest 20 1000 >out
+	arcprof report -i trace --xtree --format json >tree
+	jq -e '.quality.calibration | contains("by the cost in code of C2 for calls of all tiers")' tree
+	jq -e '[.nodes[] | select(.kind == "java" and .n > 0 and .base[0] > 0) | .base[3] == 3 * .n] | length > 3 and all' tree
+	arcprof report -i trace --xtree --metric cpu | grep -F 'calibrated, Java methods' >said
+	! grep -F 'as samples share the tree' said || false
 	# another cost is not used, and it is said what would measure this one
 	export XDG_DATA_HOME=$original
 	"$ARCPROF" record -q --callflow --call-tier --metric cpu -o trace -- java -cp "$CLASSES" Hellop >out
