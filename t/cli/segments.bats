@@ -12,6 +12,12 @@ setup_file() {
 		2>"$BATS_FILE_TMPDIR/said" >"$BATS_FILE_TMPDIR/out"
 }
 
+teardown() {
+	[ -z "${recorder-}" ] || kill_recorder "$recorder"
+	[ -z "${jvm-}" ] || kill -KILL "$jvm" 2>/dev/null || true
+	[ -z "${open-}" ] || rm -r "$open"
+}
+
 numbers() {	# <jq expression> <file>...: of the reports of each, a line each
 	local f expr=$1
 	shift
@@ -240,6 +246,71 @@ events_in_segments() {
 	! [ -e "dir/$part" ] || false
 	part=${part#.}
 	arcprof report --xprof "dir/${part%.part}" 2>err | grep -q shared
+}
+
+# What a recorder that was stopped early may leave: no file that has no name yet.
+left_whole() {
+	local f
+	cat said
+	[ -z "$(find dir -name '.?*')" ]
+	for f in dir/*; do
+		[ ! -e "$f" ] || check_trace "$f"
+	done
+}
+
+# Stops one as soon as its file is there.
+stop_early() {	# <option>...
+	rm -rf dir
+	mkdir -m 700 dir
+	"$ARCPROF" record --segment 60s -o dir "$@" 2>said &
+	recorder=$!
+	until compgen -G 'dir/.*.part' >/dev/null || ! kill -0 $recorder 2>/dev/null; do :; done
+	kill -STOP $recorder
+	kill -TERM $recorder
+	kill -CONT $recorder
+	wait $recorder || [ $? -eq 143 ] || { cat said; return 1; }
+	left_whole
+	grep -q "; wrote $(find dir -type f | wc -l) trace" said
+}
+
+@test "record --segment: one that is stopped before it records leaves nothing, and what it did record is whole" {
+	skip_unless_perf
+	for _ in 1 2 3 4 5; do
+		stop_early -p $$
+	done
+	stop_early -- sleep 60
+	stop_early -p $$ --delay 100s
+	[ -z "$(ls -A dir)" ]
+}
+
+# A stopped JVM does not let the agent in, so that the recorder waits for it, unless another one holds it.
+attaches_to_stopped_jvm() {
+	local uid=54321 i
+	open=$(mktemp -d /tmp/arcprof-test-XXXXXX)
+	chmod 755 "$open"
+	cp "$CLASSES"/Passing.class "$open"
+	: >out
+	setpriv --reuid=$uid --regid=$uid --clear-groups "$JAVA_HOME/bin/java" -Xmx16m -verbose:class \
+		-cp "$open" Passing 2 600000 >out 3>&- &
+	jvm=$!
+	until grep -q ' Passing ' out || ! kill -0 $jvm; do sleep 0.05; done
+	kill -STOP $jvm
+	mkdir -m 700 dir
+	"$ARCPROF" record --segment 60s -o dir --user $uid 2>said &
+	recorder=$!
+	until compgen -G 'dir/.*.part' >/dev/null || ! kill -0 $recorder 2>/dev/null; do :; done
+	kill -TERM $recorder
+	for ((i = 0; i < 1200; i++)); do
+		kill -0 $recorder 2>/dev/null || break
+		sleep 0.05
+	done
+	! kill -KILL $recorder 2>/dev/null || { echo "it goes on after SIGTERM"; return 1; }
+	left_whole
+}
+
+@test "record --segment: one that is stopped while it waits for a JVM ends, and leaves nothing" {
+	skip_unless_root
+	one_jdk oldest attaches_to_stopped_jvm
 }
 
 @test "record --keep: the oldest segments go, and nobody else's files" {

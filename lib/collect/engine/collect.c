@@ -504,6 +504,12 @@ static void collect_serve(void *ctx)
 	flight_turn(r->c, clock_mono_ns());
 }
 
+/* Return whether it was asked to end before it began. A program ends it itself. */
+static bool is_over_before(const struct run *r)
+{
+	return !program_exists(&r->program) && (r->c->stop_asked || loop_is_asked_to_end());
+}
+
 /* Run until the program has ended, or the recording is to end. */
 static void collect_run_loop(struct run *r)
 {
@@ -511,7 +517,7 @@ static void collect_run_loop(struct run *r)
 
 	if (c->o->delay_ns && !c->o->start_mark)
 		r->loop.due_ns = clock_mono_ns() + c->o->delay_ns;
-	else if (!c->o->start_mark)
+	else if (!c->o->start_mark && !is_over_before(r))
 		collect_begin(r);
 	tell_status(r);
 	on_child(r);
@@ -577,6 +583,10 @@ static void close_trace(struct collect *c)
 	uint64_t stopped_ns;
 	struct err e;
 
+	if (c->segments && !c->begun_ns) {
+		trace_writer_discard(c->w);	/* nothing was recorded, and the folder has many others */
+		return;
+	}
 	if (c->o->watcher)
 		collect_store(c, true);
 	trace_writer_flush(c->w);
@@ -625,16 +635,27 @@ static int open_sampling(struct run *run, struct err *e)
 	return r && timers_take_over(c, e) ? 0 : r;
 }
 
-int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
+/*
+ * Open the trace. From when there is a file, signals to end wait until it is closed or removed; a pipe may
+ * have no reader for long.
+ */
+static int open_trace(struct collect *c, struct err *e)
+{
+	int r;
+
+	if (c->segments)
+		loop_hold_signals();
+	r = trace_writer_open(&c->w, c->o->output, &c->o->trace, e);
+	loop_hold_signals();
+	return r;
+}
+
+static int collect_run_and_close(const struct collect_opts *o, struct collect_result *res, struct err *e)
 {
 	struct collect *c;
 	struct run run = { .c = NULL };
 	int r;
 
-	memset(res, 0, sizeof(*res));
-	r = check_proc(e);
-	if (r)
-		return r;
 	run.c = c = xcalloc(1, sizeof(*c));
 	c->opts = *o;
 	memcpy(c->source_room, o->sources, o->nr_sources * sizeof(*o->sources));
@@ -652,7 +673,7 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 	if (!r)
 		flight_begin(c);
 	if (!r)
-		r = trace_writer_open(&c->w, c->o->output, &c->o->trace, e);
+		r = open_trace(c, e);
 	if (!r)
 		agents_watch_frames(c);
 	if (r)
@@ -713,5 +734,20 @@ out:
 	segments_close(c);
 	flight_close(c);
 	free(c);
+	return r;
+}
+
+int collect_run(const struct collect_opts *o, struct collect_result *res, struct err *e)
+{
+	sigset_t before;
+	int r;
+
+	memset(res, 0, sizeof(*res));
+	r = check_proc(e);
+	if (r)
+		return r;
+	sigprocmask(SIG_BLOCK, NULL, &before);
+	r = collect_run_and_close(o, res, e);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return r;
 }

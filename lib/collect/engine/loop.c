@@ -28,15 +28,39 @@ int loop_watch_jvms(struct loop *l, struct jvm_server *jvm)
 	return loop_watch(l, jvm_server_fd(jvm), EPOLLIN | EPOLLET);
 }
 
+static void put_ends(sigset_t *mask)
+{
+	sigemptyset(mask);
+	sigaddset(mask, SIGINT);
+	sigaddset(mask, SIGTERM);
+	sigaddset(mask, SIGHUP);
+}
+
+void loop_hold_signals(void)
+{
+	sigset_t ends;
+
+	put_ends(&ends);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+}
+
+bool loop_is_asked_to_end(void)
+{
+	sigset_t ends, pending;
+
+	put_ends(&ends);
+	sigpending(&pending);
+	sigandset(&pending, &pending, &ends);
+	return !sigisemptyset(&pending);
+}
+
 int loop_open(struct loop *l, const struct loop_ops *ops, void *ctx, struct err *e)
 {
-	*l = (struct loop){ .ops = ops, .ctx = ctx, .most_ms = LOOP_IDLE_MS, .jvm_ms = LOOP_IDLE_MS, .control_fd = -1 };
-	sigemptyset(&l->mask);
+	*l = (struct loop){ .ops = ops, .ctx = ctx, .control_fd = -1 };
+	l->most_ms = l->jvm_ms = LOOP_IDLE_MS;
+	put_ends(&l->mask);
 	if (ops->child)
 		sigaddset(&l->mask, SIGCHLD);
-	sigaddset(&l->mask, SIGINT);
-	sigaddset(&l->mask, SIGTERM);
-	sigaddset(&l->mask, SIGHUP);
 	sigprocmask(SIG_BLOCK, &l->mask, &l->old_mask);
 	l->signal_fd = signalfd(-1, &l->mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

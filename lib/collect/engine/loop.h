@@ -44,6 +44,10 @@ struct loop {
 
 enum { LOOP_IDLE_MS = 200 };
 
+/* Have signals that end a recording wait for loop_open(), or for the caller to unblock them. */
+void loop_hold_signals(void);
+/* Return whether one of these waits. */
+bool loop_is_asked_to_end(void);
 /* Signals wait for the loop from here on. Call loop_close() also after an error. */
 int loop_open(struct loop *l, const struct loop_ops *ops, void *ctx, struct err *e);
 void loop_close(struct loop *l);

@@ -746,7 +746,7 @@ int agents_attach(struct collect *c, struct err *e)
 			name_recorder(c, c->o->pids[i], e);
 		if (r)
 			r = do_without(c, c->o->pids[i], true, r, e);
-		if (c->o->pids_may_end)
+		if (c->o->pids_may_end && r != -EINTR)
 			r = 0;		/* its Java stacks are missing, which the summary says */
 	}
 	if (c->o->all_jvms)
