@@ -51,6 +51,10 @@ agrees() {
 		[ "$(grep -c '^[^,]*,[^,]*,pause,' log)" -eq "$(awk '$1 == "jdk.GCPhasePause" { print $2 }' summary)" ]
 		[ "$(grep -c '^[^,]*,[^,]*,thread-start,' log)" -eq "$(awk '$1 == "jdk.ThreadStart" { print $2 }' summary)" ]
 		[ "$(grep -c ',jdk.GCHeapSummary,.*heapUsed' log)" -eq "$(awk '$1 == "jdk.GCHeapSummary" { print $2 }' summary)" ]
+		# numbers as their types and annotations mean them
+		arcprof report -q --import jvm.jfr --log --format json >log
+		[ "$(jq -c '.events[] | select(.what == "work.Numbers") | .fields' log)" = \
+			'{"small":-3,"large":200,"low":-7,"letter":44032,"most":4294967295,"whole":18446744073709600000,"yes":1}' ]
 		arcprof report -q --import jvm.jfr --gc >gc
 		arcprof report --import jvm.jfr --check >/dev/null
 		run_arcprof report --import jvm.jfr --xprof

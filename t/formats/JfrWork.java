@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Computes, allocates, sleeps, waits for a monitor and parks for some milliseconds; the recording that runs gets a
-// second chunk in between.
+// second chunk in between, and an event with numbers of each type.
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
+import jdk.jfr.Event;
+import jdk.jfr.Name;
 import jdk.jfr.Recording;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Unsigned;
 
 class JfrWork {
+	@Name("work.Numbers")
+	@StackTrace(false)
+	private static class Numbers extends Event {
+		byte small = -3;
+		@Unsigned byte large = (byte)200;
+		short low = -7;
+		char letter = '\uac00';
+		@Unsigned int most = -1;
+		@Unsigned long whole = -1;
+		boolean yes = true;
+		int unknown = Integer.MIN_VALUE;
+	}
+
 	private static final Object lock = new Object();
 	private static long sink;
 
@@ -45,6 +62,7 @@ class JfrWork {
 		try (Recording other = new Recording()) {
 			other.start();
 		}
+		new Numbers().commit();
 		while (System.nanoTime() < end)
 			sink += fib(20);
 		for (Thread t : threads)

@@ -38,6 +38,7 @@ struct jfr_field {
 	uint32_t type;			/* index in types */
 	uint8_t slot, unit;
 	bool pool, array;		/* a number in the table of its type; several */
+	bool is_unsigned;
 	struct import_text name, label;
 };
 

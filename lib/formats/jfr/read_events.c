@@ -97,21 +97,38 @@ static double read_real(struct span *s, int nr_bytes)
 	return d;
 }
 
-/* Read an integer, negative in the width of its type; the least value means that it is not known. */
+static bool has_sign(const struct jfr_chunk *c, const struct jfr_field *f)
+{
+	const struct import_text *type = &c->types[f->type].name;
+
+	return !f->is_unsigned && !jfr_is(type, "boolean") && !jfr_is(type, "char");
+}
+
+/*
+ * Read an integer, negative in the width of its type; the least value of an int or long means that it is not
+ * known. What a signed number of 64 bits has no room for becomes a real one.
+ */
 static void read_integer(const struct jfr_chunk *c, struct span *s, const struct jfr_field *f,
 			 struct value *v)
 {
 	uint8_t kind = c->types[f->type].kind;
-	int bits = kind == JFR_SHORT ? 16 : kind == JFR_INT ? 32 : 64;
+	int bits = kind == JFR_BYTE ? 8 : kind == JFR_SHORT ? 16 : kind == JFR_INT ? 32 : 64;
 	uint64_t x = kind == JFR_BYTE ? span_u8(s) : jfr_integer(c, s, bits / 8);
+	bool is_signed = has_sign(c, f);
 
 	v->kind = VALUE_NUM;
-	if (kind != JFR_BYTE && bits < 64)
+	if (is_signed)
 		x = (uint64_t)((int64_t)(x << (64 - bits)) >> (64 - bits));
-	if (kind != JFR_BYTE && bits > 16 && x == (uint64_t)(INT64_MIN >> (64 - bits)))
+	else
+		x = x << (64 - bits) >> (64 - bits);
+	if (is_signed && bits > 16 && x == (uint64_t)(INT64_MIN >> (64 - bits))) {
 		v->kind = VALUE_ABSENT;
-	else if (f->unit >= JFR_TICKS && f->unit <= JFR_S && (int64_t)x >= 0)
+	} else if (!is_signed && x > INT64_MAX) {
+		v->kind = VALUE_REAL;
+		v->real = x;
+	} else if (f->unit >= JFR_TICKS && f->unit <= JFR_S && (int64_t)x >= 0) {
 		x = jfr_span_ns(c, f, x);
+	}
 	v->num = x;
 }
 

@@ -347,7 +347,7 @@ static void read_element(struct description *d, const struct element *above, siz
 		add_type(d->c, id, name);
 	if (x->is_field)
 		add_field(d->c, f, name);
-	if (above && above->is_field && jfr_is(&kind, "annotation") && value.len) {
+	if (above && above->is_field && jfr_is(&kind, "annotation")) {
 		VEC_GROW(d->annotations, d->nr_annotations, d->alloc_annotations);
 		d->annotations[d->nr_annotations++] =
 			(struct annotation){ d->c->nr_fields - 1, class, value };
@@ -380,7 +380,9 @@ static void apply_annotation(struct jfr_chunk *c, const struct annotation *a)
 
 	if (at == MAP_NONE)
 		return;
-	if (jfr_is(&c->types[at].name, "jdk.jfr.Label"))
+	if (jfr_is(&c->types[at].name, "jdk.jfr.Unsigned"))
+		c->fields[a->field].is_unsigned = true;
+	if (jfr_is(&c->types[at].name, "jdk.jfr.Label") && a->value.len)
 		c->fields[a->field].label = a->value;
 	for (i = 0; i < ARRAY_SIZE(units); i++)
 		if (jfr_is(&c->types[at].name, units[i].annotation) && jfr_is(&a->value, units[i].value))
