@@ -71,10 +71,20 @@ static size_t most_bytes(size_t compressed)
 
 /* ---- from bytes to a trace ---- */
 
+/* Return how long the mark at the beginning is that says that a text is UTF-8. */
+static size_t length_of_mark(const char *data, size_t len)
+{
+	return len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
 static const struct import_format *find_format(const char *data, size_t len)
 {
-	size_t i;
+	size_t i, mark = length_of_mark(data, len);
 
+	data += mark;
+	len -= mark;
+	if (!len)
+		return NULL;
 	for (i = 0; i < ARRAY_SIZE(formats); i++)
 		if (formats[i]->is(data, MIN(len, (size_t)IMPORT_HEAD_BYTES)))
 			return formats[i];
@@ -229,6 +239,25 @@ static void write_about(struct import *im, struct import_about *about)
 	buf_release(&label);
 }
 
+/* Read the profile; refuse lines that are one line to every reader. */
+static int read_format(struct import *im, const struct import_format *f, const char *data, size_t len,
+		       struct err *e)
+{
+	size_t mark = length_of_mark(data, len);
+	const char *cr = memchr(data, '\r', len);
+	int r;
+
+	if (f->is_lines && cr && cr + 1 < data + len && !memchr(data, '\n', len)) {
+		err_set(e, EINVAL, "its lines end in carriage returns alone");
+		err_hint(e, "tr '\\r' '\\n' makes a text of it that can be imported");
+		return -EINVAL;
+	}
+	r = f->read(im, data + mark, len - mark, e);
+	if (!r && f->is_lines)
+		import_note_end(im, data, len);
+	return r;
+}
+
 static int import_plain(const struct import_format *f, const char *data, size_t len,
 			const struct trace_writer_opts *o, struct import_about *about, struct err *e)
 {
@@ -239,7 +268,7 @@ static int import_plain(const struct import_format *f, const char *data, size_t 
 	if (r)
 		return r;
 	strtab_init(&im.names);
-	r = f->read(&im, data, len, e);
+	r = read_format(&im, f, data, len, e);
 	if (!r && im.too_much_at)
 		r = err_set(e, EOVERFLOW, "weights add up to 2^63 or more, which cannot be shown, at sample %llu",
 			    (unsigned long long)im.too_much_at);

@@ -179,7 +179,8 @@ static int refuse_json(const char *data, size_t len, struct err *e)
 	for (i = 0; i < nr; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s\"%.*s\"", i ? ", " : "",
 			 (int)MIN(keys[i].len, (size_t)40), keys[i].s);
-	return err_set(e, EINVAL, "JSON that begins with %s: not a profile of a known format", list);
+	return err_set(e, EINVAL, "JSON that begins with %s: not a profile of a known format%s", list,
+		       j.bad && len < IMPORT_HEAD_BYTES ? ", and damaged or truncated" : "");
 }
 
 int import_refuse(const char *data, size_t len, struct err *e)
@@ -189,6 +190,11 @@ int import_refuse(const char *data, size_t len, struct err *e)
 
 	if (n)
 		return refuse_named(n, e);
+	if (packing_of(data, len)) {	/* what is left after it was decompressed */
+		err_set(e, EOPNOTSUPP, "this is compressed twice, which cannot be imported");
+		err_hint(e, "decompress it once, and import what that makes");
+		return -EOPNOTSUPP;
+	}
 	if (is_perfetto(data, len))
 		return refuse_named(&perfetto, e);
 	if (len >= 3 && !memcmp(data, "\xef\xbb\xbf", 3))	/* that it is UTF-8 */

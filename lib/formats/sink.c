@@ -148,3 +148,9 @@ void import_note(struct import *im, const char *fmt, ...)
 	trace_write_label(im->w, key, "%s", b.data);
 	buf_release(&b);
 }
+
+void import_note_end(struct import *im, const char *data, size_t len)
+{
+	if (len && data[len - 1] != '\n' && data[len - 1] != '\r')
+		import_note(im, "the last line has no end: if the file is truncated, the number in it is wrong");
+}

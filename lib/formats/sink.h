@@ -111,12 +111,15 @@ void import_labels_end(struct import *im);
 
 /* Add a sentence about this profile that readers of reports must know. */
 void import_note(struct import *im, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Note that the last line of a text has no end, if so: it may be half a number. */
+void import_note_end(struct import *im, const char *data, size_t len);
 
 /* ---- the formats ---- */
 
 struct import_format {
 	const char *name;		/* "perf.data", as reports say it */
 	const char *what;		/* "a perf.data file" */
+	bool is_lines;			/* text, each line of which has an end */
 	/* Return whether these are the first IMPORT_HEAD_BYTES of such a file, or all of it. */
 	bool (*is)(const char *data, size_t len);
 	/* -EINVAL: damaged, and where. */

@@ -9,13 +9,15 @@
 
 #include "formats/sink.h"
 
-/* Return the line at *at, without its end, and move *at behind it; *at < end. */
+/* Return the line at *at, without its end, also that of other systems, and move *at behind it; *at < end. */
 static inline struct import_text import_line(const char **at, const char *end)
 {
-	const char *from = *at, *newline = memchr(from, '\n', end - from);
+	const char *from = *at, *newline = memchr(from, '\n', end - from), *to = newline ? newline : end;
 
 	*at = newline ? newline + 1 : end;
-	return (struct import_text){ from, (newline ? newline : end) - from };
+	if (to > from && to[-1] == '\r')
+		to--;
+	return (struct import_text){ from, to - from };
 }
 
 /* Return the text without blanks at its end, also those of other systems' line ends. */

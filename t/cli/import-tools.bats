@@ -409,6 +409,76 @@ hint: unzip it, and import one of its files" ]
 hint: decompress the file first: lz4 -d" ]
 }
 
+@test "import: marks of UTF-8 and line ends of other systems change nothing" {
+	local file how
+	zstd -dqc "$DATA/heaptrack.zst" >heaptrack
+	xz -dc "$DATA/massif.out.xz" >massif
+	gzip -dc "$DATA/threads.json.gz" >threads
+	gzip -dc "$DATA/perf-script.txt.gz" >script
+	cp "$DATA/flamegraph.folded" "$DATA/gperftools.heap" "$DATA/gc.log" "$DATA/dhat.json" "$DATA/events.speedscope.json" .
+	for file in callgrind hprof; do
+		arcprof report -q -i "$MIXED" --format $file -o $file
+	done
+	for file in *; do
+		how=--xtree
+		[ "$file" != gc.log ] || how=--log
+		arcprof report --import "$file" $how >want
+		{ printf '\357\273\277'; sed 's/$/\r/' "$file"; } >other
+		arcprof report --import other $how | diff want - || { echo "$file"; return 1; }
+		rm want other
+	done
+	{ printf ' \n'; cat threads; } >blank
+	arcprof report --import threads --xtree >want
+	arcprof report --import blank --xtree | diff want -
+	tr '\n' '\r' <flamegraph.folded >old
+	run_arcprof report --import old
+	[ "$status" -eq 1 ]
+	[ "$(sed -n 1p <<<"$stderr")" = "arcprof report: old: its lines end in carriage returns alone" ]
+	[ "$(sed -n 2p <<<"$stderr")" = "hint: tr '\\r' '\\n' makes a text of it that can be imported" ]
+}
+
+@test "import: a file that is truncated says so, where a reader can tell" {
+	# says NAME BYTES NOTE: of the first bytes of the file; without a number, of the whole
+	says() {
+		head -c "${2:--0}" "$1" >cut
+		arcprof report --import cut | sed '/^ Units ::/,$d' >head
+		grep -qx "$3" head || { echo "$1:"; cat head; return 1; }
+		arcprof report --import "$1" | sed '/^ Units ::/,$d' >head
+		! grep -q 'truncated' head || { cat head; return 1; }
+	}
+	local end="the last line has no end: if the file is truncated, the number in it is wrong"
+	cp "$DATA/flamegraph.folded" folded
+	says folded 66 "$end"
+	gzip -dc "$DATA/jstack.txt.gz" >jstack
+	says jstack 714 "$end"
+	gzip -dc "$DATA/perf-script.txt.gz" >script
+	says script 1687 "$end"
+	says "$DATA/gc.log" 1222 "$end"
+	xz -dc "$DATA/massif.out.xz" >massif
+	says massif "$(($(grep -bm 1 '^heap_tree=peak' massif | cut -d : -f 1) + 80))" \
+		"truncated: the tree of who allocated what is not whole, and there may have been larger ones"
+	says "$DATA/gperftools.heap" "$(grep -b -m 2 @ "$DATA/gperftools.heap" | sed -n '2s/:.*//p')" \
+		"truncated, or not whole: its stacks add up to 0 of 33520 bytes in use, and 0 of 116016 allocated"
+	arcprof report -q -i "$MIXED" --format hprof -o hprof
+	says hprof "$(grep -b '^CPU SAMPLES END' hprof | sed 's/:.*//')" "truncated, or not finished: its last table has no end"
+	arcprof report -q -i "$MIXED" --format callgrind -o callgrind
+	says callgrind "$(grep -b '^ob=' callgrind | tail -n 1 | sed 's/:.*//')" \
+		"truncated, or not whole: its lines add up to 98000000 of 100000000 cpu-clock"
+	# what cannot be read further is an error that names the format
+	python3 "$DATA/make-pprof.py" p.pb.gz cpu
+	gzip -dc p.pb.gz | head -c 60 >cut
+	run_arcprof report --import cut
+	[[ $stderr == "arcprof report: cut: damaged or truncated: "* ]]
+	arcprof report -q -i "$MIXED" --format firefox -o p.firefox
+	gzip -dc p.firefox | head -c 400 >cut
+	run_arcprof report --import cut
+	[ "$stderr" = 'arcprof report: cut: JSON that begins with "meta": not a profile of a known format, and damaged or truncated' ]
+	gzip -c p.firefox >twice
+	run_arcprof report --import twice
+	[ "$stderr" = "arcprof report: twice: this is compressed twice, which cannot be imported
+hint: decompress it once, and import what that makes" ]
+}
+
 @test "import: a file of a format that is not read is refused by its name, with what to do" {
 	check() {
 		run_arcprof report --import f

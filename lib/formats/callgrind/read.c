@@ -15,6 +15,7 @@
  * Invariant: what all nodes of a line are given is what the line has; rounding is carried on, and what was
  * not followed is under a mark.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +370,23 @@ static void note_circles(struct tree *t)
 			    nr);
 }
 
+/*
+ * Compare with what the file says itself: of one that is truncated the lines add up to less, and no totals
+ * follow. Those of callgrind may be a few off.
+ */
+static void note_missing(struct tree *t)
+{
+	uint64_t said = MAX(t->c.said[0], t->c.said[1]), sum = 0;
+	uint64_t least = t->c.said[1] ? said - said / 100 : said;
+	size_t i;
+
+	for (i = 0; i < t->c.nr_costs; i++)
+		sum += t->c.values[t->c.costs[i].values];
+	if (sum < least)
+		import_note(t->im, "truncated, or not whole: its lines add up to %" PRIu64 " of %" PRIu64 " %.*s",
+			    sum, said, (int)MIN(t->c.events[0].len, (size_t)64), t->c.events[0].s);
+}
+
 static void callgrind_name_events(struct tree *t)
 {
 	size_t e;
@@ -406,6 +424,7 @@ static int callgrind_read(struct import *im, const char *data, size_t len, struc
 		t->calls_given = xcalloc(t->c.nr_arcs + 1, sizeof(*t->calls_given));
 		t->calls_written = xcalloc(t->c.nr_arcs + 1, sizeof(*t->calls_written));
 		callgrind_name_events(t);
+		note_missing(t);
 		if (t->c.command.len)
 			trace_write_label(im->w, "command", "%.*s", (int)MIN(t->c.command.len, (size_t)4096),
 					  t->c.command.s);
@@ -436,6 +455,7 @@ static bool callgrind_is(const char *data, size_t len)
 const struct import_format import_callgrind = {
 	.name = "callgrind",
 	.what = "a callgrind file",
+	.is_lines = true,
 	.is = callgrind_is,
 	.read = callgrind_read,
 };

@@ -39,6 +39,7 @@ struct callgrind {
 	const char *units[CALLGRIND_MAX_EVENTS];
 	size_t nr_events;
 	struct import_text command;
+	uint64_t said[2];		/* of the first event, by all summaries and totals of parts */
 	struct callgrind_function *functions;
 	size_t nr_functions, alloc_functions;
 	struct callgrind_cost *costs;

@@ -191,6 +191,21 @@ static const char *callgrind_unit_of(const struct parser *p, struct import_text 
 	return event.len == 2 && !memcmp(event.s, "Ir", 2) ? "instructions" : "events";
 }
 
+/* Add what a part says before its lines ("summary:") or behind them ("totals:") that they add up to. */
+static void add_said(struct callgrind *c, struct import_text key, struct cursor s)
+{
+	size_t at = key.len == 7 && !memcmp(key.s, "totals:", 7);
+	uint64_t v;
+
+	if (!at && (key.len != 8 || memcmp(key.s, "summary:", 8) != 0))
+		return;
+	if (!at && c->nr_costs)		/* of programs that write it last, and round */
+		return;
+	callgrind_skip_blanks(&s);
+	if (callgrind_number(&s, &v) && v <= MOST && c->said[at] <= MOST)
+		c->said[at] += v;
+}
+
 /* "positions: instr line", "events: Ir Dr", ... ; true: it is of the head. */
 static bool head_line(struct parser *p, struct import_text key, struct cursor s, bool *bad)
 {
@@ -229,6 +244,7 @@ static bool head_line(struct parser *p, struct import_text key, struct cursor s,
 		c->command = (struct import_text){ s.p, s.end - s.p };
 		return true;
 	}
+	add_said(c, key, s);
 	return key.len && key.s[key.len - 1] == ':';
 }
 

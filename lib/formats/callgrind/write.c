@@ -295,11 +295,11 @@ static void callgrind_put_head(struct callgrind *c)
 	putc('\n', c->out);
 }
 
-static void put_totals(struct callgrind *c)
+static void put_totals(struct callgrind *c, const char *key)
 {
 	unsigned int i;
 
-	fputs("\ntotals:", c->out);
+	fputs(key, c->out);
 	for (i = 0; i < c->nr_costs; i++)
 		fprintf(c->out, " %" PRIu64, i < export_nr_values(c->v) ? c->v->total[i] : c->below_n[0]);
 	putc('\n', c->out);
@@ -318,8 +318,9 @@ int callgrind_print(struct view *v, FILE *out, struct err *e)
 	if (c.nr_entries)
 		qsort_r(c.entries, c.nr_entries, sizeof(*c.entries), compare_entries, &c);
 	callgrind_put_head(&c);
+	put_totals(&c, "summary:");
 	put_entries(&c);
-	put_totals(&c);
+	put_totals(&c, "\ntotals:");
 	export_lacks(v, "contexts beyond a function's callers and callees");
 	export_release(&c.x);
 	map_release(&c.function_of);

@@ -528,6 +528,7 @@ static bool folded_is(const char *data, size_t len)
 const struct import_format import_folded = {
 	.name = "folded stacks",
 	.what = "a file of folded stacks",
+	.is_lines = true,
 	.is = folded_is,
 	.read = folded_read,
 };

@@ -42,6 +42,7 @@ struct gperftools {
 	struct frame *stack;		/* [MAX_FRAMES], filled from its end */
 	size_t nr_frames;		/* of the stack that was read last */
 	bool has_modules, has_stack;
+	uint64_t said[2], sum[2];	/* bytes in use and allocated: by the first line, and of the stacks */
 };
 
 static void gperftools_skip_blanks(struct import_text *t)
@@ -190,6 +191,8 @@ static void put_samples(struct gperftools *g, const uint64_t v[4])
 {
 	gperftools_put_sample(g, 0, v[0], v[1]);
 	gperftools_put_sample(g, 1, v[2], v[3]);
+	g->sum[0] += v[1];
+	g->sum[1] += v[3];
 }
 
 /*
@@ -236,11 +239,13 @@ static void read_stacks(struct gperftools *g, const char *at, const char *end)
 /* "heapprofile" has every allocation, "heap_v2/RATE" and "heap/TWICE THE RATE" samples. */
 static int read_first(struct gperftools *g, struct import_text t, struct err *e)
 {
-	uint64_t v[4], rate = 0;
+	uint64_t v[4] = { 0 }, rate = 0;
 
 	if (!import_begins(t, "heap_v2/") &&
 	    (!take_token(&t, "heap profile:") || !take_numbers(&t, v) || !take_token(&t, "@")))
 		return err_set(e, EINVAL, "line 1 cannot be read");
+	g->said[0] = v[1];
+	g->said[1] = v[3];
 	if (take_token(&t, "heapprofile"))
 		return 0;
 	if (take_token(&t, "heap_v2") || take_token(&t, "heapz_v2")) {
@@ -252,6 +257,14 @@ static int read_first(struct gperftools *g, struct import_text t, struct err *e)
 		g->rate = rate / 2;
 	}
 	return 0;
+}
+
+/* Compare with what the first line says: of a file that is truncated the stacks add up to less. */
+static void note_missing_stacks(struct gperftools *g)
+{
+	if (g->sum[0] < g->said[0] || g->sum[1] < g->said[1])
+		import_note(g->im, "truncated, or not whole: its stacks add up to %" PRIu64 " of %" PRIu64 " bytes in use, and %" PRIu64 " of %" PRIu64 " allocated",
+			    g->sum[0], g->said[0], g->sum[1], g->said[1]);
 }
 
 static int gperftools_read(struct import *im, const char *data, size_t len, struct err *e)
@@ -269,6 +282,7 @@ static int gperftools_read(struct import *im, const char *data, size_t len, stru
 		end = read_mappings(&g, data, len);
 		read_stacks(&g, data, end);
 		import_modules_names(&g.modules, im, false);
+		note_missing_stacks(&g);
 		if (g.nr_bad)
 			import_note(im, "left out: %" PRIu64 " lines, which are no stacks; the first is line %" PRIu64,
 				    g.nr_bad, g.bad_line);
@@ -294,6 +308,7 @@ static bool jemalloc_is(const char *data, size_t len)
 const struct import_format import_jemalloc = {
 	.name = "jemalloc heap",
 	.what = "a heap profile of jemalloc",
+	.is_lines = true,
 	.is = jemalloc_is,
 	.read = gperftools_read,
 };
@@ -301,6 +316,7 @@ const struct import_format import_jemalloc = {
 const struct import_format import_gperftools = {
 	.name = "gperftools heap",
 	.what = "a heap profile of gperftools",
+	.is_lines = true,
 	.is = gperftools_is,
 	.read = gperftools_read,
 };

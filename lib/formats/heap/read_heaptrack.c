@@ -304,7 +304,7 @@ static bool heaptrack_is(const char *data, size_t len)
 
 	if (!newline || len < 3 || memcmp(data, "v ", 2) != 0)
 		return false;
-	t = (struct import_text){ data + 2, newline - data - 2 };
+	t = import_chop((struct import_text){ data + 2, newline - data - 2 });
 	if (!heaptrack_next_number(&t, &v) || !heaptrack_next_number(&t, &v) || t.len)
 		return false;
 	return len < (size_t)(newline - data) + 3 || newline[2] == ' ';
@@ -313,6 +313,7 @@ static bool heaptrack_is(const char *data, size_t len)
 const struct import_format import_heaptrack = {
 	.name = "heaptrack",
 	.what = "a file of heaptrack",
+	.is_lines = true,
 	.is = heaptrack_is,
 	.read = heaptrack_read,
 };

@@ -42,15 +42,6 @@ struct hprof {
 	uint64_t total_ms;		/* of CPU TIME, of which rows have shares */
 };
 
-static struct import_text next_line(const char **at, const char *end)
-{
-	struct import_text t = import_line(at, end);
-
-	if (t.len && t.s[t.len - 1] == '\r')
-		t.len--;
-	return t;
-}
-
 /* ---- stacks ---- */
 
 static void find_traces(struct hprof *h, const char *data, const char *end)
@@ -61,7 +52,7 @@ static void find_traces(struct hprof *h, const char *data, const char *end)
 
 	while (at < end) {
 		before = at;
-		t = next_line(&at, end);
+		t = import_line(&at, end);
 		if (import_begins(t, "TRACE ")) {
 			*map_put(&h->trace_of, import_number((struct import_text){ t.s + 6, t.len - 6 })) =
 				h->nr_traces;
@@ -115,7 +106,7 @@ static size_t fill_stack(struct hprof *h, const struct trace *x)
 	size_t nr = 0;
 
 	while (at < x->end && nr < MAX_FRAMES) {
-		struct import_text t = next_line(&at, x->end);
+		struct import_text t = import_line(&at, x->end);
 
 		if (!import_begins(t, "\t<empty>"))
 			h->stack[MAX_FRAMES - ++nr] = hprof_frame_of(h, t);
@@ -220,7 +211,7 @@ static int read_tables(struct hprof *h, const char *data, const char *end, struc
 	int r = 0;
 
 	while (!r && at < end) {
-		struct import_text t = next_line(&at, end);
+		struct import_text t = import_line(&at, end);
 
 		if (memmem(t.s, t.len, " BEGIN", 6)) {
 			h->total_ms = total_of(t);
@@ -233,6 +224,8 @@ static int read_tables(struct hprof *h, const char *data, const char *end, struc
 			r = read_row(h, table, t, e);
 		}
 	}
+	if (!r && table != TABLE_NONE)
+		import_note(h->im, "truncated, or not finished: its last table has no end");
 	return r;
 }
 
@@ -268,6 +261,7 @@ static bool hprof_is(const char *data, size_t len)
 const struct import_format import_hprof_text = {
 	.name = "HPROF text",
 	.what = "a profile of hprof, as text",
+	.is_lines = true,
 	.is = hprof_is,
 	.read = hprof_read,
 };

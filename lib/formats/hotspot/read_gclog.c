@@ -278,6 +278,7 @@ static bool gclog_is(const char *data, size_t len)
 const struct import_format import_gclog = {
 	.name = "GC log",
 	.what = "a log of HotSpot's garbage collector",
+	.is_lines = true,
 	.is = gclog_is,
 	.read = gclog_read,
 };

@@ -293,6 +293,7 @@ static int read_json(struct threads *x, const char *data, size_t len, struct err
 static int threads_read(struct import *im, const char *data, size_t len, struct err *e)
 {
 	const struct import_text jvm = { "JVM", 3 };
+	struct jsonin j = jsonin_init(data, len);
 	struct threads x = { .im = im };
 	int r = 0;
 
@@ -300,10 +301,12 @@ static int threads_read(struct import *im, const char *data, size_t len, struct 
 	x.stack = xcalloc(MAX_FRAMES, sizeof(*x.stack));
 	x.event = import_event(im, (struct import_text){ "threads", 7 }, "threads");
 	x.proc = import_proc(im, 0, jvm);
-	if (*data == '{')
+	if (jsonin_peek(&j) == '{')
 		r = read_json(&x, data, len, e);
 	else
 		read_text(&x, data, len);
+	if (!r && jsonin_peek(&j) != '{')
+		import_note_end(im, data, len);
 	if (!r && !x.nr_threads)
 		r = err_set(e, EINVAL, "no threads in it that run Java code");
 	if (x.nr_bare)
@@ -319,7 +322,7 @@ static bool threads_is(const char *data, size_t len)
 	struct jsonin j = jsonin_init(data, len);
 	struct import_text key;
 
-	if (len && *data == '{') {
+	if (jsonin_peek(&j) == '{') {
 		jsonin_open(&j, '{');
 		return jsonin_member(&j, &key) && jsonin_is(key, "threadDump");
 	}

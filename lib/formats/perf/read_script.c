@@ -425,6 +425,7 @@ static bool script_is(const char *data, size_t len)
 const struct import_format import_perf_script = {
 	.name = "perf script",
 	.what = "what 'perf script' printed",
+	.is_lines = true,
 	.is = script_is,
 	.read = script_read,
 };

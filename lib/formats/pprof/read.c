@@ -632,7 +632,7 @@ static bool is_type(struct span s)
 
 /*
  * Return whether it is such a profile. There is no magic number: each field must be one that a profile has,
- * in its own wire format, up to where the head was cut, which may be in a long first sample.
+ * in its own wire format, up to where the head was cut, which may be in a long first sample, or the file.
  */
 static bool pprof_is(const char *data, size_t len)
 {
@@ -656,8 +656,9 @@ static bool pprof_is(const char *data, size_t len)
 	}
 	if (!s.bad)
 		return nr >= 4;
-	return len >= IMPORT_HEAD_BYTES &&
-	       (nr >= 4 || (nr_types && f.number < ARRAY_SIZE(wires) && f.wire == wires[f.number]));
+	if (len < IMPORT_HEAD_BYTES && !nr_types)	/* it may be truncated */
+		return false;
+	return nr >= 4 || (nr_types && f.number < ARRAY_SIZE(wires) && f.wire == wires[f.number]);
 }
 
 const struct import_format import_pprof = {

@@ -32,7 +32,7 @@ struct level {
 struct massif {
 	struct import *im;
 	struct snapshot best;
-	uint64_t nr_snapshots, nr_lines;
+	uint64_t nr_snapshots, nr_announced;	/* nodes of the tree that are still to come */
 	struct import_text command, unit;
 	struct level *levels;		/* [MAX_FRAMES] */
 	size_t nr_levels;
@@ -125,13 +125,14 @@ static struct frame frame_of(struct massif *m, struct import_text t)
 static bool read_level(struct massif *m, struct import_text t, struct err *e, int *r)
 {
 	size_t depth = 0, at;
-	uint64_t bytes;
+	uint64_t bytes, nr_callers;
 
 	while (depth < t.len && t.s[depth] == ' ')
 		depth++;
 	at = depth;
 	if (at == t.len || t.s[at++] != 'n')
 		return false;
+	nr_callers = import_number((struct import_text){ t.s + at, t.len - at });
 	while (at < t.len && isdigit((unsigned char)t.s[at]))
 		at++;
 	if (at + 2 > t.len || memcmp(t.s + at, ": ", 2) != 0)
@@ -151,6 +152,7 @@ static bool read_level(struct massif *m, struct import_text t, struct err *e, in
 	}
 	if (depth)
 		m->levels[depth - 1].left -= bytes;
+	m->nr_announced += nr_callers - 1;
 	t = (struct import_text){ t.s + MIN(at + 1, t.len), t.len - MIN(at + 1, t.len) };
 	m->levels[m->nr_levels++] = (struct level){ bytes, depth ? frame_of(m, t) : (struct frame){ 0 } };
 	return true;
@@ -161,9 +163,12 @@ static int massif_read_tree(struct massif *m, const char *end, struct err *e)
 	const char *at = m->best.tree;
 	int r = 0;
 
+	m->nr_announced = 1;
 	while (at < end && read_level(m, import_line(&at, end), e, &r))
 		;
 	leave_node(m, 0);
+	if (!r && m->nr_announced)
+		import_note(m->im, "truncated: the tree of who allocated what is not whole, and there may have been larger ones");
 	return r;
 }
 
@@ -203,6 +208,7 @@ static bool massif_is(const char *data, size_t len)
 const struct import_format import_massif = {
 	.name = "massif",
 	.what = "a file of valgrind's massif",
+	.is_lines = true,
 	.is = massif_is,
 	.read = massif_read,
 };
