@@ -450,7 +450,8 @@ static uint32_t add_sample(struct samples *s, const struct rec_sample *r, uint32
 		return node;
 	}
 	/* The usual case touches one cache line: a stack the thread had before. */
-	if (!column && weight == s->usual_weight && !r->more && r->stack && r->stack < ep->nr_nodes) {
+	if (!column && weight && weight == s->usual_weight && !r->more && r->stack &&
+	    r->stack < ep->nr_nodes) {
 		x = &s->epoch.memo[r->stack];
 		if (x->thread == thread + 1 && x->n != UINT32_MAX) {
 			x->n++;

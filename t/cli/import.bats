@@ -639,6 +639,16 @@ EOS
 	done
 }
 
+@test "import: samples that weigh nothing stay so, before and after those that do" {
+	local i
+	for i in 1 2 3; do
+		printf 'busy 7 1.00%d000:          0 cpu-clock:u:\n\t     1 a+0x1 (/busy)\n\t     2 main+0x1 (/busy)\n\n' $i
+	done >script
+	printf 'busy 7 1.009000:       1000 cpu-clock:u:\n\t     3 b+0x1 (/busy)\n\t     2 main+0x1 (/busy)\n\n' >>script
+	arcprof report -q --import script --format folded | grep -v '^#' >got
+	[ "$(cat got)" = "busy [tid 7];main;b 1000" ]
+}
+
 @test "import: what --format callgrind wrote has the same functions" {
 	arcprof report -q -i "$MIXED" --format callgrind -o c.out
 	numbers -i "$MIXED" | cut -f 1,3 | grep -v '^java	\|^main	' >want
