@@ -240,11 +240,15 @@ static const char *list_not_shown(const struct profile *p)
 
 	if (p->o->no_samples || p->o->metrics.nr_items)
 		return NULL;
-	for (i = 0; i < p->events.nr_events; i++)
-		if (p->events.column_of[i] < 0 && p->samples.nr_of_event[i])
-			buf_fmt(&b, "%s%" PRIu64 " sample%s of %s", b.len ? ", " : "",
-				p->samples.nr_of_event[i], plural(p->samples.nr_of_event[i]),
-				names_event(p->names, i, ""));
+	for (i = 0; i < p->events.nr_events; i++) {
+		if (p->events.column_of[i] >= 0 || !p->samples.has_event[i])
+			continue;
+		buf_str(&b, b.len ? ", " : "");
+		if (p->samples.nr_of_event[i])
+			buf_fmt(&b, "%" PRIu64 " sample%s of ", p->samples.nr_of_event[i],
+				plural(p->samples.nr_of_event[i]));
+		buf_str(&b, names_event(p->names, i, ""));
+	}
 	if (b.len)
 		text = arena_strndup(&p->names->text, b.data, b.len);
 	buf_release(&b);

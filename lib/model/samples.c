@@ -147,6 +147,7 @@ static int column_of(struct samples *s, const struct rec_sample *r)
 		return 0;
 	if (r->event < k->nr_events) {
 		s->seen.nr_of_event[r->event] += 1 + r->more;
+		s->seen.has_event[r->event] = true;
 		return k->column_of[r->event];
 	}
 	s->seen.nr_unknown += 1 + r->more;

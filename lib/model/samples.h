@@ -38,6 +38,7 @@ struct samples_seen {
 	uint64_t own_ns;		/* of the event wall, left out as they are of arcprof's own threads */
 	uint64_t nr_missing;		/* in contexts that the tree of calls does not have */
 	uint64_t nr_of_event[ARRAY_SIZE(((struct event_columns *)NULL)->column_of)];
+	bool has_event[ARRAY_SIZE(((struct event_columns *)NULL)->column_of)];	/* also without a number */
 	uint64_t first_ns, last_ns;
 };
 

@@ -350,10 +350,13 @@ static void put_counts(const struct view *v, uint64_t first_n, struct buf *b)
 	if (!origin_knows(v->origin, "sample counts"))
 		return;
 	for (s = n_is_said(v); s < m->nr_sources; s++) {
+		uint64_t n = s ? model_n(m, s, v->total_n, v->total) : first_n;
 		enum flow_n kind = m->sources[s].kind;
 
+		if (!n && v->origin->imported && v->total[0])	/* another metric's are known */
+			continue;
 		buf_str(b, ", ");
-		put_count(b, s ? model_n(m, s, v->total_n, v->total) : first_n,
+		put_count(b, n,
 			  kind == FLOW_CALLS ? "call" : kind == FLOW_SAMPLES ? "sample" : "object");
 		if (kind == FLOW_SAMPLES && several) {
 			buf_str(b, " of ");

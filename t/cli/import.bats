@@ -639,6 +639,28 @@ EOS
 	done
 }
 
+@test "import: every metric that a format of ours has comes back with its total and its samples" {
+	local trace=$TOP/t/data/facts/trace format metric
+	sums() {
+		arcprof report -q "$@" --xprof --format json | jq -c '[.metrics[0].total, ([.rows[].base[0]] | add)]'
+	}
+	for format in pprof otlp speedscope; do
+		arcprof report -q "$trace" --format $format -o p.$format
+		for metric in cpu-clock wall lock waits blame alloc objects throws; do
+			sums "$trace" --metric $metric >want
+			sums --import p.$format --metric $metric | diff want - || { echo "$format: $metric"; return 1; }
+		done
+		arcprof report --import p.$format --xprof >out
+		! grep -q '^not shown.* time' out
+	done
+	# pprof has one number of samples, that of its first metric
+	arcprof report --import p.pprof >out
+	head -n 1 out | grep -q ', 47 samples; '
+	grep -x 'not shown (--metric shows it): wall, .*throws.*' out
+	arcprof report --import p.pprof --metric throws >out
+	[ "$(head -n 1 out)" = "imported from pprof: 16 exceptions of throws in 2 threads over 1.61 s; showing 100 %" ]
+}
+
 @test "import: samples that weigh nothing stay so, before and after those that do" {
 	local i
 	for i in 1 2 3; do

@@ -522,6 +522,8 @@ static void write_sample(struct pprof *p, const struct sample *x)
 		struct type *t = &p->types[i];
 		int64_t n = t->counter < 0 ? 0 : (int64_t)p->values[t->counter], v = (int64_t)p->values[i];
 
+		if (t->counter >= 0 && t->counter + 1 < (int)i && !v)	/* it counts those of another type */
+			continue;
 		if (t->counts || (!v && !n))
 			continue;
 		s.stack = trace_write_stack(p->im->w, p->stack + MAX_FRAMES - nr, nr);

@@ -276,21 +276,35 @@ static int read_evented(struct speedscope *s, struct profile *p, struct err *e)
 
 /* ---- profiles ---- */
 
+static bool is_metric(const struct speedscope *s, struct import_text name)
+{
+	size_t i;
+
+	for (i = 0; i < s->nr_metrics; i++)
+		if (jsonin_is(name, s->metrics[i].name))
+			return true;
+	return false;
+}
+
 /*
  * "main [tid 12]: wall", as arcprof names the profiles of several metrics: each thread has one of each, and
- * they do not add up.
+ * they do not add up. What is in no thread, "[no owner]: blame", has a metric that a thread had before.
  */
 static void cut_metric(struct speedscope *s, struct import_text *name)
 {
 	static const char mark[] = "]: ";
 	const char *at = NULL, *next = name->s;
+	struct import_text metric;
 
 	s->metric = (struct import_text){ "", 0 };
 	while ((next = memmem(next, name->s + name->len - next, mark, strlen(mark))))
 		at = next++;
-	if (!at || !memmem(name->s, at - name->s, " [tid ", 6))
+	if (!at)
 		return;
-	s->metric = (struct import_text){ at + strlen(mark), name->s + name->len - at - strlen(mark) };
+	metric = (struct import_text){ at + strlen(mark), name->s + name->len - at - strlen(mark) };
+	if (!memmem(name->s, at - name->s, " [tid ", 6) && !is_metric(s, metric))
+		return;
+	s->metric = metric;
 	name->len = at + 1 - name->s;
 }
 
