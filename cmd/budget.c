@@ -9,7 +9,6 @@
 #include "cmd.h"
 #include "reuse.h"
 #include "flow/input.h"
-#include "flow/ops.h"
 #include "folder.h"
 #include "input.h"
 #include "model/account.h"

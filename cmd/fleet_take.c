@@ -13,7 +13,6 @@
 
 #include "base/clock.h"
 #include "base/gzip.h"
-#include "base/io.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/protobuf.h"

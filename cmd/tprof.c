@@ -10,7 +10,6 @@
 #include "base/term.h"
 #include "cmd.h"
 #include "report.h"
-#include "report/report.h"
 #include "sampling.h"
 
 #define TICKS_HZ "1000"

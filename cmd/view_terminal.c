@@ -3,14 +3,12 @@
  * view_terminal.c - what the browser in a terminal (lib/terminal) shows: the view that "arcprof report" prints, and
  * its reports, each printed by a process of its own as that command does.
  */
-#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "cmd.h"
 #include "report.h"
 #include "terminal/browser.h"
 #include "view.h"

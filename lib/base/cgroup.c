@@ -6,7 +6,6 @@
 
 #include "base/cgroup.h"
 #include "base/io.h"
-#include "base/mem.h"
 
 enum { ID_DIGITS = 64 };
 

@@ -3,7 +3,6 @@
  * tee.c - a stream that writes to standard output and a file (newfile.h). It is apart from newfile.c, which
  * the reader of libarcprof.a has, too: that refers to no stream of the program.
  */
-#include <errno.h>
 #include <string.h>
 #include <sys/types.h>
 

@@ -12,7 +12,6 @@
 #include "diff/diff.h"
 #include "diff/match.h"
 #include "diff/size.h"
-#include "flow/ops.h"
 
 static const char *const sides[] = { "A", "B" };
 

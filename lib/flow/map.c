@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* map.c - makes a tree from another one: maps, groups, filters and prunes its nodes (ops.h). */
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* import.c - recognizes a foreign profile, decompresses it, and converts it to a trace (import.h). */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "formats/jsonin.h"
 
 enum { MAX_DEPTH = 64 };

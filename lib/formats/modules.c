@@ -2,7 +2,6 @@
 /* modules.c - finds the files in which a profile's addresses are (modules.h). */
 #include <elf.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* classes.c - the classes of a dump: their names, and where instances have references. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/mem.h"

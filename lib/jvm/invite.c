@@ -9,7 +9,6 @@
 #include <sys/uio.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "jvm/invitation.h"
 #include "jvm/invite.h"
 

@@ -16,7 +16,6 @@
 
 #include "base/buf.h"
 #include "base/io.h"
-#include "base/mem.h"
 #include "jvm/perfdata.h"
 #include "jvm/target.h"
 

@@ -7,7 +7,6 @@
  * (register_method), share/runtime/deoptimization.cpp (log_deopt), share/classfile/javaClasses and
  * systemDictionary.cpp, of JDK 17 to 25.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -3,7 +3,6 @@
 #include <math.h>
 
 #include "base/dist.h"
-#include "base/mem.h"
 #include "model/growth.h"
 
 static const double QUANTILE = 1.959964;	/* of the normal distribution, 95 % */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* same.c - names without addresses, counts and hashes. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/labels.h"

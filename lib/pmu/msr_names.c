@@ -4,7 +4,6 @@
  * PPRs. A row may stand for several, whose names end in numbers from 0 on.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

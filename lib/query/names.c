@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* names.c - tables of what the trace names: processes, threads, modules, labels; and the metrics. */
-#include <errno.h>
 #include <string.h>
 
 #include "query/table.h"

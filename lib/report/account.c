@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/quote.h"
 #include "model/account.h"
-#include "model/profile.h"
 #include "report/report.h"
 #include "report/sheet.h"
 

@@ -7,7 +7,6 @@
  * For that, the lines of a thread wait in a buffer. When there are too many, they are printed, and the calls
  * that are open then fold no more with what was before.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

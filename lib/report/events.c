@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* events.c - reads events, and prints the first lines of their reports (events.h). */
-#include <errno.h>
 #include <inttypes.h>
 
 #include "base/quote.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rules.h"
 #include "report/export.h"
 #include "report/head.h"
 #include "report/report.h"

@@ -9,7 +9,6 @@
  * Source for malloc(): glibc's malloc/arena.c (heap_info) and malloc.c (sysmalloc_mmap()).
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>

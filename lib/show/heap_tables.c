@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/quote.h"
 #include "heap/loaders.h"
 #include "heap/waste.h"
 #include "report/report.h"

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/near.h"
 #include "sym/demangle.h"
 #include "sym/symfile_int.h"

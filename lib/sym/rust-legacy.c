@@ -4,7 +4,6 @@
  * Characters that linkers would not take are $xx$ escapes.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

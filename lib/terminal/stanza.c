@@ -2,7 +2,6 @@
 /* stanza.c - a function with its callers above it and its callees below, as report --xarc has them. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/quote.h"
 #include "terminal/screens.h"
 

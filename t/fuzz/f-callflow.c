@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/mem.h"
 #include "callflow/callflow.h"
 #include "collect/calls/callflow.h"
 

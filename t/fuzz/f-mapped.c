@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "base/mem.h"
 #include "sym/mapped.h"
 #include "sym/symfile.h"
 

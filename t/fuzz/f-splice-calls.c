@@ -2,7 +2,6 @@
 /* f-splice-calls.c - chunks of calls of segments: whatever is in them, what is made of them can be read. */
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "trace/splice_calls.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

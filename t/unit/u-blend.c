@@ -4,11 +4,9 @@
  * get by definition: what is in uncounted functions is the counted one's above them.
  */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/mem.h"
 #include "flow/check.h"
 #include "flow/input.h"
 #include "model/blend.h"

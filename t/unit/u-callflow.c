@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "callflow/callflow.h"
-#include "callflow/filter.h"
 #include "callflow/layout.h"
 #include "callflow/process.h"
 #include "flow/check.h"

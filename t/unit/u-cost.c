@@ -2,7 +2,6 @@
 /* u-cost.c - what the recorder may take: how its limit is written, and what follows when it takes more. */
 #include <errno.h>
 
-#include "base/mem.h"
 #include "collect/control/condition.h"
 #include "collect/parts/cost.h"
 #include "unit.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* u-dist.c - distributions against printed tables, and against sums of what they are the limits of. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/dist.h"
 #include "base/mem.h"

@@ -12,7 +12,6 @@
 
 #include "base/foreign.h"
 #include "base/io.h"
-#include "base/mem.h"
 #include "unit.h"
 
 enum { NOBODY = 65534, NR_SWAPS = 400 };

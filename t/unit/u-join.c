@@ -7,7 +7,6 @@
 #include "base/mem.h"
 #include "flow/check.h"
 #include "model/join.h"
-#include "model/select.h"
 #include "trace/record.h"
 #include "unit.h"
 

@@ -17,7 +17,6 @@
 #include "jvm/jdk.h"
 #include "jvm/perfdata.h"
 #include "jvm/server.h"
-#include "jvm/target.h"
 #include "unit.h"
 
 /* What is preloaded lies beside the agent, and follows what was preloaded already. */

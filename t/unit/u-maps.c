@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "base/mem.h"
 #include "sym/maps.h"
 #include "unit.h"
 

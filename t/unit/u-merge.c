@@ -3,7 +3,6 @@
  * u-merge.c - merged traces of random models: written and read they are what they were, and neither the order
  * of the models nor which were merged before others changes anything.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

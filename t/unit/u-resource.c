@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/labels.h"
 #include "base/mem.h"
 #include "base/resource.h"
 #include "unit.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* u-same.c - names of one run and of another. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* u-threads.c - pictures of threads, and the deadlocks in them. */
-#include "base/mem.h"
 #include "jvm/threads.h"
 #include "unit.h"
 

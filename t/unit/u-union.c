@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "flow/check.h"
-#include "flow/ops.h"
 #include "flow/union.h"
 #include "model/same.h"
 #include "unit.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* This program's own stacks, unwound by its own rules, and by its code in their place. */
-#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "collect/engine/jitfiles.h"
 #include "collect/engine/recording.h"
-#include "collect/engine/symbols.h"
 
 enum {
 	MANY_FILES = 256,		/* new ones, for which it pays to look between two changes */

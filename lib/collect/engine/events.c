@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"

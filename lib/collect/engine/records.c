@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "arch/arch.h"
 #include "arch/cpu.h"
 #include "base/mem.h"
 #include "base/span.h"

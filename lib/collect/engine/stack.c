@@ -2,7 +2,6 @@
 /*
  * stack.c - from the addresses of a sample to frames of the trace, outermost first.
  */
-#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 

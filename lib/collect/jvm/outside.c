@@ -10,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "arch/cpu.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "collect/engine/recording.h"

@@ -21,7 +21,6 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "base/rules.h"
 #include "collect/engine/clocks.h"
 #include "collect/engine/recording.h"
 #include "cpuclock/cpuclock.h"

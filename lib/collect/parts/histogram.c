@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/span.h"
 #include "collect/engine/recording.h"
 #include "collect/jvm/classname.h"
 #include "collect/parts/live.h"

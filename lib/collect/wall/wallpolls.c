@@ -8,7 +8,6 @@
  * ended by the time they were found.
  */
 #include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

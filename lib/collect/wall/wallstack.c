@@ -3,10 +3,7 @@
  * wallstack.c - walks blocked threads from outside: registers are in their slot, the stack is read from
  * their memory, and both count only when the thread did not run meanwhile.
  */
-#include <errno.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "arch/arm64/regs.h"

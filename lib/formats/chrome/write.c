@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/gzip.h"
-#include "base/mem.h"
 #include "base/quote.h"
 #include "formats/chrome/write.h"
 #include "model/sched.h"

@@ -7,7 +7,6 @@
  * arcprof (write_pools.c) one with parameters.
  */
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/quote.h"
 #include "formats/jfr/write.h"
 #include "report/export.h"

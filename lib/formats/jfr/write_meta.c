@@ -3,7 +3,6 @@
  * write_meta.c - the description of types in a JFR file: a tree of elements with attributes, whose
  * strings are in a table before it.
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -8,7 +8,6 @@
  * native ones; async-profiler does the same, so that JMC shows them.  Number 0 is none.
  */
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"

@@ -11,7 +11,6 @@
 
 #include "base/mem.h"
 #include "formats/jfr/write.h"
-#include "report/export.h"
 #include "trace/record.h"
 
 #define SAMPLED_THREAD { "sampledThread", "Thread", JFR_THREAD, JFR_POOL }

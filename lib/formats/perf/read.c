@@ -6,7 +6,6 @@
  * The callers that perf recorded are kept. Where it kept copies of stacks instead (--call-graph dwarf), they
  * are unwound here, as perf itself does when it reports.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -15,7 +14,6 @@
 #include "base/foreign.h"
 #include "base/mem.h"
 #include "collect/engine/jitfiles.h"
-#include "collect/engine/symbols.h"
 #include "collect/engine/tasks.h"
 #include "formats/modules.h"
 #include "formats/perf/read.h"

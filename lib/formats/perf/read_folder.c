@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 
 #include "base/inputs.h"
-#include "base/mem.h"
 #include "formats/import.h"
 
 enum { DATA_OFF = 40, DATA_LEN = 48, BITS = 72, NR_BITS = 256, PLACE_BYTES = 16, HEADER_BYTES = 104 };

@@ -12,7 +12,6 @@
 
 #include "base/gzip.h"
 #include "base/labels.h"
-#include "base/mem.h"
 #include "base/protobuf.h"
 #include "formats/pprof/fields.h"
 #include "report/export.h"
