@@ -595,109 +595,66 @@ static int check_view(const struct view *v)
 }
 
 /* Check the dispatches; a trace without them passes. */
-static int check_sched(struct trace_reader *t)
+static int check_sched(struct trace_reader *t, struct sums_check *out, struct err *e)
 {
 	struct sched_model m;
-	struct buf first = BUF_INIT;
-	uint64_t nr_threads, nr_cpus;
-	struct err e;
-	int r = sched_read(&m, t, NULL, &e);
-	unsigned int nr_bad = r ? 0 : sched_check(&m, &nr_threads, &nr_cpus, &first);
 
-	if (!r) {
-		put_check(nr_bad, "states of threads and CPUs fill their time", nr_threads + nr_cpus);
-		putchar('\n');
-	}
-	if (nr_bad)
-		log_error("%u threads and CPUs are not accounted for; first: %s", nr_bad, first.data);
-	buf_release(&first);
+	if (!sched_read(&m, t, NULL, e))
+		sched_check(&m, out);
 	sched_release(&m);
-	return nr_bad ? 1 : 0;
+	return 0;
 }
 
 /* Check the locks; a trace without waits passes. */
-static int check_locks(struct trace_reader *t)
+static int check_locks(struct trace_reader *t, struct sums_check *out, struct err *e)
 {
 	struct locks_model m;
-	struct buf first = BUF_INIT;
-	uint64_t nr;
-	struct err e;
-	int r = locks_read(&m, t, NULL, &e);
-	unsigned int nr_bad = r ? 0 : locks_check(&m, &nr, &first);
 
-	if (!r) {
-		put_check(nr_bad, "waits for locks add up", nr);
-		putchar('\n');
-	}
-	if (nr_bad)
-		log_error("%u sums of waits for locks differ; first: %s", nr_bad, first.data);
-	buf_release(&first);
+	if (!locks_read(&m, t, NULL, e))
+		locks_check(&m, out);
 	locks_model_release(&m);
-	return nr_bad ? 1 : 0;
+	return 0;
 }
 
-static int check_calls(struct trace_reader *t)
+/* What is compared of a trace besides its model. */
+static const struct trace_check {
+	int (*check)(struct trace_reader *t, struct sums_check *out, struct err *e);
+	const char *what, *bad;		/* bad: what has been counted if it is not so */
+	int percent, ns;		/* how far both may be apart */
+} trace_checks[] = {
+	{ check_sched, "states of threads and CPUs fill their time", "threads and CPUs are not accounted for" },
+	{ check_locks, "waits for locks add up", "sums of waits for locks differ" },
+	{ calls_check, "CPU time of calls = the kernel's for the thread", "threads have other CPU time than the kernel says",
+	  CALLS_CHECK_PERCENT, CALLS_CHECK_NS },
+	{ wall_check, "CPU + runnable + blocked = life, and samples and wakers are that", "sums of wall are wrong" },
+	{ account_check, "samples and threads of accounts = what was counted", "sums of the account are wrong" },
+	{ tallies_check, "pauses, waits for monitors = those that JVMs count", "counts of JVMs differ" },
+};
+
+static int check_trace(struct trace_reader *t)
 {
-	struct calls_check c;
-	struct err e;
+	const struct trace_check *k;
+	int status = 0;
 
-	if (calls_check(t, &c, &e))
-		return log_err(&e);
-	put_check(c.nr_bad, "CPU time of calls = the kernel's for the thread", c.nr_checked);
-	printf(", within %d %% and %d ms\n", CALLS_CHECK_PERCENT, CALLS_CHECK_NS / 1000000);
-	if (c.nr_bad)
-		log_error("%" PRIu64 " threads have other CPU time than the kernel says; first: %s", c.nr_bad,
-			  c.first);
-	return c.nr_bad ? 1 : 0;
-}
+	for (k = trace_checks; k < trace_checks + ARRAY_SIZE(trace_checks); k++) {
+		struct sums_check c = { 0 };
+		struct err e;
 
-static int check_walls(struct trace_reader *t)
-{
-	struct wall_check c;
-	struct err e;
-
-	if (wall_check(t, &c, &e))
-		return log_err(&e);
-	if (c.nr_checked) {
-		put_check(c.nr_bad, "CPU + runnable + blocked = life, and samples and wakers are that",
-			  c.nr_checked);
-		putchar('\n');
+		if (k->check(t, &c, &e)) {
+			status |= log_err(&e);
+			continue;
+		}
+		if (c.nr_checked || k->percent) {
+			put_check(c.nr_bad, k->what, c.nr_checked);
+			if (k->percent)
+				printf(", within %d %% and %d ms", k->percent, k->ns / 1000000);
+			putchar('\n');
+		}
+		if (c.nr_bad)
+			log_error("%" PRIu64 " %s; first: %s", c.nr_bad, k->bad, c.first);
+		status |= c.nr_bad != 0;
 	}
-	if (c.nr_bad)
-		log_error("%" PRIu64 " sums of wall are wrong; first: %s", c.nr_bad, c.first);
-	return c.nr_bad ? 1 : 0;
-}
-
-static int check_account(struct trace_reader *t)
-{
-	struct account_check c;
-	struct err e;
-
-	if (account_check(t, &c, &e))
-		return log_err(&e);
-	if (c.nr_checked) {
-		put_check(c.nr_bad, "samples and threads of accounts = what was counted", c.nr_checked);
-		putchar('\n');
-	}
-	if (c.nr_bad)
-		log_error("%" PRIu64 " sums of the account are wrong; first: %s", c.nr_bad, c.first);
-	return c.nr_bad ? 1 : 0;
-}
-
-static int check_tallies(struct trace_reader *t)
-{
-	struct tally_check c;
-	struct err e;
-
-	if (tallies_check(t, &c, &e))
-		return log_err(&e);
-	if (c.nr_checked) {
-		put_check(c.nr_bad, "pauses, waits for monitors = those that JVMs count", c.nr_checked);
-		putchar('\n');
-	}
-	if (c.nr_bad)
-		log_error("%" PRIu64 " counts of JVMs differ; first: %s", c.nr_bad, c.first);
-	return c.nr_bad ? 1 : 0;
+	return status;
 }
 
 /* Print the report of a trace; negative: there is no report, and the reason was reported. */
@@ -802,7 +759,7 @@ static int read_trace(struct subject *s, const struct report_request *q, const s
 /* Check the whole model, of which a view may leave some out. */
 static int check_sources(struct subject *s, const struct profile_opts *po)
 {
-	struct source_check c[FLOW_MAX_METRICS];
+	struct sums_check c[FLOW_MAX_METRICS];
 	const struct model *m = &s->model;
 	struct buf what = BUF_INIT;
 	unsigned int i, nr_bad = 0;
@@ -838,8 +795,7 @@ static int show(struct subject *s, const struct report_request *q, const struct 
 		return r;
 	bad |= check_view(&s->view);
 	if (s->t)
-		bad |= check_sched(s->t) | check_locks(s->t) | check_calls(s->t) | check_walls(s->t) |
-		       check_account(s->t) | check_tallies(s->t);
+		bad |= check_trace(s->t);
 	return bad;
 }
 

@@ -500,14 +500,12 @@ void account_add_missing(const struct account *a, unsigned int metric)
 
 /* ---- report --check ---- */
 
-static void expect_between(struct account_check *out, const struct account *a, const char *what,
+static void expect_between(struct sums_check *out, const struct account *a, const char *what,
 			   uint64_t least, uint64_t got, uint64_t most)
 {
-	out->nr_checked++;
-	if ((got > most || got < least) && !out->nr_bad++)
-		snprintf(out->first, sizeof(out->first), "%s of %s: %" PRIu64 " %s, %s %" PRIu64 " expected",
-			 what, a->what, got, a->unit, got > most ? "at most" : "at least",
-			 got > most ? most : least);
+	sums_check_that(out, got >= least && got <= most, "%s of %s: %" PRIu64 " %s, %s %" PRIu64 " expected",
+			what, a->what, got, a->unit, got > most ? "at most" : "at least",
+			got > most ? most : least);
 }
 
 /*
@@ -537,7 +535,7 @@ static uint64_t least_sampled(const struct account *a)
 	return account_is_cpu(a->names, a->event) || a->why ? 0 : a->counted - a->counted / OWN_PART;
 }
 
-static void account_check_rows(const struct account *a, struct account_check *out)
+static void account_check_rows(const struct account *a, struct sums_check *out)
 {
 	enum { DEVIATIONS = 4 };
 	uint64_t known = 0, nr = 0, most = most_sampled(a), least = least_sampled(a);
@@ -564,7 +562,7 @@ static void account_check_rows(const struct account *a, struct account_check *ou
 	expect_between(out, a, "samples", least, a->sampled, most);
 }
 
-int account_check(struct trace_reader *t, struct account_check *out, struct err *e)
+int account_check(struct trace_reader *t, struct sums_check *out, struct err *e)
 {
 	struct account a;
 	uint32_t event;

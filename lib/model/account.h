@@ -6,6 +6,7 @@
 #ifndef MODEL_ACCOUNT_H
 #define MODEL_ACCOUNT_H
 
+#include "model/checks.h"
 #include "model/names.h"
 #include "model/origin.h"
 
@@ -88,16 +89,11 @@ void account_of_all(const struct names *x, const uint64_t weights[ACCOUNT_MAX_EV
  */
 void account_add_missing(const struct account *a, unsigned int metric);
 
-struct account_check {
-	uint64_t nr_checked, nr_bad;
-	char first[160];		/* of the bad ones */
-};
-
 /*
  * Check each account: no more samples than was counted, but for chance, and no more counted of threads
  * than of all. Where nothing is known to be missing and the count is not of time, there must not be fewer
  * samples either. A trace without an account passes.
  */
-int account_check(struct trace_reader *t, struct account_check *out, struct err *e);
+int account_check(struct trace_reader *t, struct sums_check *out, struct err *e);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "model/checks.h"
+#include "trace/walk.h"
 
 struct account {
 	uint64_t charged_ns, kernel_ns;
@@ -76,19 +77,17 @@ static int callcheck_take_values(void *ctx, const struct rec_call_values *r)
 }
 
 static void callcheck_compare(const struct account *t, const char *what, uint32_t number,
-			      struct calls_check *out)
+			      struct sums_check *out)
 {
 	uint64_t most = t->kernel_ns / 100 * CALLS_CHECK_PERCENT + CALLS_CHECK_NS;
 	uint64_t off =
 		t->charged_ns > t->kernel_ns ? t->charged_ns - t->kernel_ns : t->kernel_ns - t->charged_ns;
 
-	out->nr_checked++;
-	if (off > most && !out->nr_bad++)
-		snprintf(out->first, sizeof(out->first), "%s %" PRIu32 ": %" PRIu64 " ns charged, %" PRIu64 " ns by the kernel",
-			 what, number, t->charged_ns, t->kernel_ns);
+	sums_check_that(out, off <= most, "%s %" PRIu32 ": %" PRIu64 " ns charged, %" PRIu64 " ns by the kernel",
+			what, number, t->charged_ns, t->kernel_ns);
 }
 
-static void compare_all(const struct accounts *a, struct calls_check *out)
+static void compare_all(const struct accounts *a, struct sums_check *out)
 {
 	struct accounts procs = { 0 };
 	uint32_t i, number;
@@ -115,7 +114,7 @@ static void compare_all(const struct accounts *a, struct calls_check *out)
 	map_release(&procs.of);
 }
 
-int calls_check(struct trace_reader *t, struct calls_check *out, struct err *e)
+int calls_check(struct trace_reader *t, struct sums_check *out, struct err *e)
 {
 	const struct trace_sink sink = { .label = callcheck_take_label, .call_tree = callcheck_take_tree,
 		.call_values = callcheck_take_values };

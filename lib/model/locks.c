@@ -312,13 +312,17 @@ bool locks_is_lock(const struct lock_row *r)
 	       r->kind == LOCK_CLASS || (r->kind == LOCK_LOCK && (r->owner || r->counted));
 }
 
-static bool is_bad(bool bad, const struct lock_row *r, const char *what, struct buf *first)
+static void lock_check_row(const struct lock_row *r, struct sums_check *out)
 {
-	if (bad && !first->len) {
-		quote_add(first, r->class_name);
-		buf_fmt(first, "@%" PRIx32 ": %s", r->identity, what);
-	}
-	return bad;
+	const char *wrong = r->buckets_n != r->n ? "lengths do not add up to waits" :
+			    r->owners_ns != r->ns ? "owners do not add up to the time" :
+			    r->max_ns > r->ns ? "a wait is longer than all together" : "";
+	struct buf what = BUF_INIT;
+
+	quote_add(&what, r->class_name);
+	buf_fmt(&what, "@%" PRIx32 ": %s", r->identity, wrong);
+	sums_check_that(out, !*wrong, "%s", what.data);
+	buf_release(&what);
 }
 
 /* Return a label that is a number; 0: the trace has none. */
@@ -331,32 +335,31 @@ static uint64_t number_label(const struct locks_model *m, const char *key)
 	return text && !opt_parse_u64(text, &v, &e) ? v : 0;
 }
 
-unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first)
+void locks_check(const struct locks_model *m, struct sums_check *out)
 {
 	const char *total = names_event(&m->names, m->event, ".count");
 	uint64_t sum = 0, of_locks = 0, want;
-	unsigned int nr_bad = 0;
 	struct err e;
 	size_t i;
 
+	*out = (struct sums_check){ 0 };
 	for (i = 0; i < m->nr_rows; i++) {
 		const struct lock_row *r = &m->rows[i];
 
 		sum += r->ns;
 		of_locks += locks_is_lock(r) ? r->ns : 0;
-		nr_bad += is_bad(r->buckets_n != r->n, r, "lengths do not add up to waits", first) ||
-			is_bad(r->owners_ns != r->ns, r, "owners do not add up to the time", first) ||
-			is_bad(r->max_ns > r->ns, r, "a wait is longer than all together", first);
+		lock_check_row(r, out);
 	}
-	*nr_checked = m->nr_rows + 1 + (m->has_blame && !m->no_end);
-	if (total && !opt_parse_u64(total, &want, &e) && sum != want && !nr_bad++)
-		buf_fmt(first, "%" PRIu64 " ns in all locks, %" PRIu64 " in the source", sum, want);
+	if (!total || opt_parse_u64(total, &want, &e))
+		want = sum;
+	sums_check_that(out, sum == want, "%" PRIu64 " ns in all locks, %" PRIu64 " in the source", sum,
+			want);
 	/* a wait is in the segment in which it ends, and its owner is charged while it goes on */
 	of_locks += number_label(m, CHARGED_AHEAD_LABEL) - number_label(m, CHARGED_BEFORE_LABEL);
-	if (m->has_blame && !m->no_end && of_locks != m->blamed_ns && !nr_bad++)
-		buf_fmt(first, "%" PRIu64 " ns in waits for locks, %" PRIu64 " charged to owners", of_locks,
-			m->blamed_ns);
-	return nr_bad;
+	if (m->has_blame && !m->no_end)
+		sums_check_that(out, of_locks == m->blamed_ns,
+				"%" PRIu64 " ns in waits for locks, %" PRIu64 " charged to owners", of_locks,
+				m->blamed_ns);
 }
 
 void locks_put_name(const struct lock_row *r, struct buf *b)

@@ -4,6 +4,7 @@
 #define MODEL_LOCKS_H
 
 #include "base/buf.h"
+#include "model/checks.h"
 #include "model/names.h"
 
 struct lock_row {		/* one lock, and one way to wait for it */
@@ -70,9 +71,9 @@ void locks_put_owner(const struct lock_row *r, struct buf *b);
 bool locks_is_lock(const struct lock_row *r);
 
 /*
- * Return the number of rows that contradict themselves; also checked are the sum of all against the source,
- * and locks against what their owners were charged with. *first: a description of the first.
+ * Check that no row contradicts itself, the sum of all against the source, and locks against what their
+ * owners were charged with.
  */
-unsigned int locks_check(const struct locks_model *m, uint64_t *nr_checked, struct buf *first);
+void locks_check(const struct locks_model *m, struct sums_check *out);
 
 #endif

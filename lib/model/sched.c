@@ -695,14 +695,12 @@ void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b)
 		buf_fmt(b, " %s", name);
 }
 
-unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
-			 struct buf *first)
+void sched_check(const struct sched_model *m, struct sums_check *out)
 {
 	uint64_t elapsed = m->end_ns > m->start_ns ? m->end_ns - m->start_ns : 0;
-	unsigned int nr_bad = 0;
 	size_t i, b;
 
-	*nr_threads = *nr_cpus = 0;
+	*out = (struct sums_check){ 0 };
 	for (i = 0; i < m->nr_threads; i++) {
 		const struct sched_thread *t = &m->threads[i];
 		uint64_t sum = 0, life = sched_life_ns(m, t);
@@ -711,20 +709,16 @@ unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint
 			continue;
 		for (b = 0; b < SCHED_NR_BUCKETS; b++)
 			sum += t->times[b];
-		++*nr_threads;
-		if ((sum != life || t->intr_ns > t->times[SCHED_ON_CPU]) && !nr_bad++)
-			buf_fmt(first, "thread %" PRIu32 ": %" PRIu64 " of %" PRIu64 " ns", t->tid, sum,
-				life);
+		sums_check_that(out, sum == life && t->intr_ns <= t->times[SCHED_ON_CPU],
+				"thread %" PRIu32 ": %" PRIu64 " of %" PRIu64 " ns", t->tid, sum, life);
 	}
 	for (i = 0; i < m->nr_cpus && m->system; i++) {
 		const struct sched_cpu *c = &m->cpus[i];
 		uint64_t sum = c->busy_ns + c->idle_ns + c->intr_ns + c->unknown_ns;
 
-		++*nr_cpus;
-		if (sum != elapsed && !nr_bad++)
-			buf_fmt(first, "CPU %zu: %" PRIu64 " of %" PRIu64 " ns", i, sum, elapsed);
+		sums_check_that(out, sum == elapsed, "CPU %zu: %" PRIu64 " of %" PRIu64 " ns", i, sum,
+				elapsed);
 	}
-	return nr_bad;
 }
 
 const char *sched_state_letter(enum sched_state s)

@@ -18,6 +18,7 @@
 #define MODEL_SCHED_H
 
 #include "base/buf.h"
+#include "model/checks.h"
 #include "model/names.h"
 
 enum sched_bucket { SCHED_ON_CPU, SCHED_WAITS, SCHED_ASLEEP, SCHED_IN_DISK, SCHED_UNKNOWN, SCHED_NR_BUCKETS };
@@ -115,9 +116,8 @@ static inline uint64_t sched_life_ns(const struct sched_model *m, const struct s
 	return to > from ? to - from : 0;
 }
 
-/* Return the number of threads and CPUs whose times do not add up; *first: a description of the first. */
-unsigned int sched_check(const struct sched_model *m, uint64_t *nr_threads, uint64_t *nr_cpus,
-			 struct buf *first);
+/* Check that the times of each thread and each CPU add up. */
+void sched_check(const struct sched_model *m, struct sums_check *out);
 
 /* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
 const char *sched_state_letter(enum sched_state s);

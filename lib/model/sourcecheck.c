@@ -9,6 +9,7 @@
 #include "model/cut.h"
 #include "model/merge.h"
 #include "model/checks.h"
+#include "model/profile.h"
 #include "trace/calls.h"
 
 enum { EVENTS_MAX = 64, NOT_SHOWN = -1 };
@@ -151,12 +152,10 @@ static int take_tree_metric(void *ctx, const struct rec_tree_metric *r)
 
 /* ---- what the model says ---- */
 
-static void expect(struct source_check *c, const char *what, uint64_t got, uint64_t want)
+static void expect(struct sums_check *c, const char *what, uint64_t got, uint64_t want)
 {
-	c->nr_checked++;
-	if (got != want && !c->nr_bad++)
-		snprintf(c->first, sizeof(c->first), "%s: %" PRIu64 " in the model, %" PRIu64 " in the trace",
-			 what, got, want);
+	sums_check_that(c, got == want, "%s: %" PRIu64 " in the model, %" PRIu64 " in the trace", what, got,
+			want);
 }
 
 /* Return what was measured, including for a calibrated metric what counting cost. */
@@ -167,7 +166,7 @@ static uint64_t measured(const struct model *m, unsigned int metric, const uint6
 	return total[metric] + (delta ? total[delta] : 0);
 }
 
-static void sourcecheck_compare(const struct sums *s, unsigned int source, struct source_check *c)
+static void sourcecheck_compare(const struct sums *s, unsigned int source, struct sums_check *c)
 {
 	uint64_t total[FLOW_MAX_METRICS], n = flow_totals(&s->m->flow, total);
 	const struct model *m = s->m;
@@ -200,7 +199,7 @@ static void sourcecheck_add_missing(struct sums *s, const struct profile_opts *o
 }
 
 int sources_check(const struct model *m, const struct names *x, struct trace_reader *t,
-		  const struct profile_opts *o, struct source_check *out, struct err *e)
+		  const struct profile_opts *o, struct sums_check *out, struct err *e)
 {
 	bool merged = merged_is(x);
 	bool has_values = m->sources[0].kind == FLOW_CALLS && names_label(x, "callflow") && !o->replay;

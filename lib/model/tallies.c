@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* tallies.c - compares the VM's own counts with what was recorded (tallies.h). */
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,17 +103,7 @@ static uint64_t most_ns(const struct tally *y)
 	return y->recorded_ns + y->recorded_ns / PART + y->recorded_n * ROUNDED_NS;
 }
 
-static void __attribute__((format(printf, 2, 3))) tally_bad(struct tally_check *out, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!out->nr_bad++)
-		vsnprintf(out->first, sizeof(out->first), fmt, ap);
-	va_end(ap);
-}
-
-static void tally_check_one(const struct tally *y, struct tally_check *out)
+static void tally_check_one(const struct tally *y, struct sums_check *out)
 {
 	enum { AT_ENDS = 2 };
 	uint64_t apart = y->n > y->recorded_n ? y->n - y->recorded_n : y->recorded_n - y->n;
@@ -124,19 +112,15 @@ static void tally_check_one(const struct tally *y, struct tally_check *out)
 	/* VMs count waits of several monitors at once without care, and those that are over */
 	if (y->kind == TALLY_ENTERS && y->recorded_n > y->n)
 		apart = 0;
-	out->nr_checked++;
-	if (apart > AT_ENDS)
-		tally_bad(out, "process %" PRIu32 ": %" PRIu64 " %s, %" PRIu64 " by the JVM's count", y->pid,
-			  y->recorded_n, what, y->n);
-	if (y->kind != TALLY_PAUSES)
-		return;
-	out->nr_checked++;
-	if (!apart && y->ns > most_ns(y))
-		tally_bad(out, "process %" PRIu32 ": %s of %" PRIu64 " ns, %" PRIu64 " ns by the JVM's count", y->pid,
-			  what, y->recorded_ns, y->ns);
+	sums_check_that(out, apart <= AT_ENDS, "process %" PRIu32 ": %" PRIu64 " %s, %" PRIu64 " by the JVM's count",
+			y->pid, y->recorded_n, what, y->n);
+	if (y->kind == TALLY_PAUSES)
+		sums_check_that(out, apart || y->ns <= most_ns(y),
+				"process %" PRIu32 ": %s of %" PRIu64 " ns, %" PRIu64 " ns by the JVM's count", y->pid,
+				what, y->recorded_ns, y->ns);
 }
 
-int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e)
+int tallies_check(struct trace_reader *r, struct sums_check *out, struct err *e)
 {
 	struct tallies t = { 0 };
 	struct model strings;

@@ -7,6 +7,7 @@
 #define MODEL_TALLIES_H
 
 #include "base/err.h"
+#include "model/checks.h"
 #include "model/names.h"
 
 /* The tally of a process, of one kind (enum tally_kind). */
@@ -33,15 +34,10 @@ struct tallies {
 int tallies_read(struct tallies *t, const struct names *x, struct trace_reader *r, struct err *e);
 void tallies_release(struct tallies *t);
 
-struct tally_check {
-	uint64_t nr_checked, nr_bad;
-	char first[160];		/* of the bad ones */
-};
-
 /*
  * Check that as many were recorded as the JVM counted, except those open at both ends, and that pauses took
  * no less time; more waits for monitors may be recorded.
  */
-int tallies_check(struct trace_reader *r, struct tally_check *out, struct err *e);
+int tallies_check(struct trace_reader *r, struct sums_check *out, struct err *e);
 
 #endif

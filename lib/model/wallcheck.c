@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "model/checks.h"
+#include "trace/walk.h"
 
 enum state { ON_CPU, RUNNABLE, BLOCKED, NR_STATES };
 
@@ -157,38 +158,34 @@ static int wallcheck_take_samples(void *ctx, const struct rec_sample *r, size_t 
 	return 0;
 }
 
-static void wallcheck_compare(const struct walls *w, const struct process *p, struct wall_check *out)
+static void wallcheck_compare(const struct walls *w, const struct process *p, struct sums_check *out)
 {
 	static const char *const names[NR_STATES] = { "on CPUs", "runnable", "blocked" };
 	uint64_t sum = p->counted[ON_CPU] + p->counted[RUNNABLE] + p->counted[BLOCKED];
 	int i;
 
-	out->nr_checked += w->cut ? 1 : 1 + NR_STATES + w->wakes;
-	if (sum != p->life_ns && !out->nr_bad++)
-		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": states of %" PRIu64
-			 " ns in lives of %" PRIu64 " ns", p->number, sum, p->life_ns);
+	sums_check_that(out, sum == p->life_ns, "process %" PRIu32 ": states of %" PRIu64 " ns in lives of %" PRIu64 " ns",
+			p->number, sum, p->life_ns);
 	if (w->cut)
 		return;
-	if (w->wakes && p->woken_ns != p->counted[BLOCKED] && !out->nr_bad++)
-		snprintf(out->first, sizeof(out->first), "process %" PRIu32 ": waits with wakers of %" PRIu64
-			 " ns, blocked %" PRIu64 " ns", p->number, p->woken_ns, p->counted[BLOCKED]);
+	if (w->wakes)
+		sums_check_that(out, p->woken_ns == p->counted[BLOCKED],
+				"process %" PRIu32 ": waits with wakers of %" PRIu64 " ns, blocked %" PRIu64 " ns",
+				p->number, p->woken_ns, p->counted[BLOCKED]);
 	for (i = 0; i < NR_STATES; i++)
-		if (p->counted[i] != p->sampled[i] && !out->nr_bad++)
-			snprintf(out->first, sizeof(out->first), "process %" PRIu32 " %s: samples of %" PRIu64
-				 " ns, counted %" PRIu64 " ns", p->number, names[i], p->sampled[i],
-				 p->counted[i]);
+		sums_check_that(out, p->counted[i] == p->sampled[i],
+				"process %" PRIu32 " %s: samples of %" PRIu64 " ns, counted %" PRIu64 " ns",
+				p->number, names[i], p->sampled[i], p->counted[i]);
 }
 
 /* Compare sums of all processes, not of each: a waker may be in another one. */
-static void compare_wakers(const struct walls *w, struct wall_check *out)
+static void compare_wakers(const struct walls *w, struct sums_check *out)
 {
 	if (w->wakers == UINT32_MAX || w->cut)
 		return;
-	out->nr_checked++;
-	if (w->ended_ns != w->charged_ns && !out->nr_bad++)
-		snprintf(out->first, sizeof(out->first), "waits of %" PRIu64
-			 " ns were ended by threads, and samples of wakers are %" PRIu64 " ns", w->ended_ns,
-			 w->charged_ns);
+	sums_check_that(out, w->ended_ns == w->charged_ns,
+			"waits of %" PRIu64 " ns were ended by threads, and samples of wakers are %" PRIu64 " ns",
+			w->ended_ns, w->charged_ns);
 }
 
 /* Note what was recorded only at times, which has other sums. */
@@ -209,7 +206,7 @@ static int wallcheck_take_lost(void *ctx, const struct rec_lost *r)
 	return 0;
 }
 
-int wall_check(struct trace_reader *t, struct wall_check *out, struct err *e)
+int wall_check(struct trace_reader *t, struct sums_check *out, struct err *e)
 {
 	static const struct trace_sink names = {
 		.label = wallcheck_take_label, .thread = wallcheck_take_thread, .filter = take_filter,

@@ -147,14 +147,14 @@ static void by_schema(const uint8_t *data, size_t len)
 /* Whatever dispatches say, each moment of a thread and a CPU is in one column. */
 static void times_add_up(struct trace_reader *t)
 {
-	struct buf first = BUF_INIT;
 	struct sched_model m;
-	uint64_t nr[2];
+	struct sums_check c = { 0 };
 	struct err e;
 
-	if (!sched_read(&m, t, NULL, &e) && sched_check(&m, &nr[0], &nr[1], &first))
+	if (!sched_read(&m, t, NULL, &e))
+		sched_check(&m, &c);
+	if (c.nr_bad)
 		abort();
-	buf_release(&first);
 	sched_release(&m);
 }
 

@@ -46,10 +46,10 @@ static struct trace_reader *trace(struct buf *b, const char *event, uint64_t cou
 	return t;
 }
 
-static struct account_check checked_of(const char *event, uint64_t counted, uint64_t nr_samples,
+static struct sums_check checked_of(const char *event, uint64_t counted, uint64_t nr_samples,
 				       const char *missing, uint64_t runnable)
 {
-	struct account_check c;
+	struct sums_check c;
 	struct trace_reader *t;
 	struct err e;
 	struct buf b;
@@ -61,14 +61,14 @@ static struct account_check checked_of(const char *event, uint64_t counted, uint
 	return c;
 }
 
-static struct account_check checked(uint64_t counted, uint64_t nr_samples, const char *missing)
+static struct sums_check checked(uint64_t counted, uint64_t nr_samples, const char *missing)
 {
 	return checked_of("alloc", counted, nr_samples, missing, 0);
 }
 
 TEST(account_check_allows_for_chance_and_for_no_more)
 {
-	struct account_check c = checked(OF_THREAD, 100, NULL);
+	struct sums_check c = checked(OF_THREAD, 100, NULL);
 
 	CHECK_U64(c.nr_checked, 2);
 	CHECK_U64(c.nr_bad, 0);
@@ -85,7 +85,7 @@ TEST(account_check_allows_for_chance_and_for_no_more)
 
 TEST(account_check_finds_more_in_threads_than_in_all)
 {
-	struct account_check c = checked(OF_THREAD - MIB, 100, NULL);
+	struct sums_check c = checked(OF_THREAD - MIB, 100, NULL);
 
 	CHECK_U64(c.nr_bad, 1);
 	CHECK_STR(c.first, "counted for threads of allocated bytes: 104857600 bytes, at most 103809024 expected");
@@ -129,11 +129,11 @@ TEST(account_has_only_the_counts_of_its_event)
 }
 
 /* Pauses of 100 us each, one of which began before the count did, and one after it. */
-static struct tally_check pauses(uint64_t nr_recorded, uint64_t n, uint64_t ns, const char *why)
+static struct sums_check pauses(uint64_t nr_recorded, uint64_t n, uint64_t ns, const char *why)
 {
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
 	struct trace_reader *t;
-	struct tally_check c;
+	struct sums_check c;
 	struct err e;
 	struct buf b;
 	uint64_t i;
@@ -156,7 +156,7 @@ static struct tally_check pauses(uint64_t nr_recorded, uint64_t n, uint64_t ns, 
 
 TEST(tallies_check_expects_the_pauses_that_the_jvm_counted)
 {
-	struct tally_check c = pauses(10, 10, 1000000, "");
+	struct sums_check c = pauses(10, 10, 1000000, "");
 
 	CHECK_U64(c.nr_checked, 2);
 	CHECK_U64(c.nr_bad, 0);
@@ -174,11 +174,11 @@ TEST(tallies_check_expects_the_pauses_that_the_jvm_counted)
 }
 
 /* Waits for two monitors of one process, and one for a lock that is no monitor. */
-static struct tally_check enters(uint64_t nr_recorded, uint64_t n)
+static struct sums_check enters(uint64_t nr_recorded, uint64_t n)
 {
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
 	struct trace_reader *t;
-	struct tally_check c;
+	struct sums_check c;
 	struct err e;
 	struct buf b;
 	uint32_t i;
@@ -200,7 +200,7 @@ static struct tally_check enters(uint64_t nr_recorded, uint64_t n)
 
 TEST(tallies_check_expects_at_least_the_waits_that_the_jvm_counted)
 {
-	struct tally_check c = enters(100, 103);
+	struct sums_check c = enters(100, 103);
 
 	CHECK_U64(c.nr_checked, 1);
 	CHECK_U64(c.nr_bad, 1);

@@ -114,7 +114,7 @@ static struct sums sums_of(struct trace_reader *t, uint64_t from_ns, uint64_t to
 		.names.no_files = true, .all_events = true, .times = true, .select = &select,
 	};
 	uint64_t total[FLOW_MAX_METRICS];
-	struct source_check c[FLOW_MAX_METRICS];
+	struct sums_check c[FLOW_MAX_METRICS];
 	struct sums s = { .wakes_ns = 0 };
 	struct origin origin;
 	struct wakers wakers;

@@ -158,13 +158,12 @@ static void check_times(uint32_t number, uint64_t cpu, uint64_t waits, uint64_t 
 
 static void check_sums(void)
 {
-	struct buf first = BUF_INIT;
-	uint64_t nr_threads, nr_cpus;
+	struct sums_check c;
 
-	CHECK_U64(sched_check(&m, &nr_threads, &nr_cpus, &first), 0);
-	if (first.len)
-		printf("# %s\n", first.data);
-	buf_release(&first);
+	sched_check(&m, &c);
+	CHECK_U64(c.nr_bad, 0);
+	if (c.nr_bad)
+		printf("# %s\n", c.first);
 }
 
 /*

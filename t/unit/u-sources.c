@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "model/checks.h"
+#include "model/profile.h"
+#include "trace/reader.h"
 #include "unit.h"
 
 struct subject {
@@ -10,7 +12,7 @@ struct subject {
 	struct names names;
 	struct model m;
 	struct origin origin;
-	struct source_check c[FLOW_MAX_METRICS];
+	struct sums_check c[FLOW_MAX_METRICS];
 };
 
 static void check(struct subject *s, const struct profile_opts *o)

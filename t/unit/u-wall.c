@@ -601,12 +601,12 @@ static void write_sample(struct trace_writer *w, uint32_t thread, uint32_t funct
 }
 
 /* A thread that slept for 70 and ran for 20 of 100 ns, some of it on behalf of a virtual one. */
-static struct wall_check checked(uint64_t slept, uint64_t end_ns)
+static struct sums_check checked(uint64_t slept, uint64_t end_ns)
 {
 	static const char *const names[] = { REASON_ON_CPU, REASON_RUNNABLE, "[sleep]" };
 	struct trace_writer *w = traces_create(&(struct trace_writer_opts){ 0 });
 	struct trace_reader *t;
-	struct wall_check c;
+	struct sums_check c;
 	struct err e;
 	struct buf b;
 	uint32_t i;
@@ -636,7 +636,7 @@ static struct wall_check checked(uint64_t slept, uint64_t end_ns)
 
 TEST(wall_check_compares_samples_counts_and_lives)
 {
-	struct wall_check c = checked(10, 1100);
+	struct sums_check c = checked(10, 1100);
 
 	CHECK_U64(c.nr_checked, 4);
 	CHECK_U64(c.nr_bad, 0);
