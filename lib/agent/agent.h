@@ -25,18 +25,18 @@ bool sample_off(void);
 /* Allocate what sample_blocked() needs; return NULL without memory. Kept for good. */
 struct walk *sample_new_walk(void);
 /*
- * A sample of another thread. wall: without reason and leaf, which are found. False: it could not be taken
- * now, or there is no room; so it is to be tried again, and nothing is lost yet.
+ * Take a sample of another thread. wall: without reason and leaf, which are found here. Return false if it
+ * could not be taken now, or there is no room: it is to be tried again, and nothing is lost yet.
  */
 bool sample_blocked(struct walk *w, struct blocked *b, struct jvm_rec_sample *head,
 		    struct jvm_rec_wall *wall);
 /* Return whether samples have places in compiled code (scopes.h), so that nothing else need report code. */
 bool sample_tells_places(void);
-/* Something else reports code from now on. */
+/* Make sample_tells_places() return false: something else must report code from now on. */
 void sample_forget_places(void);
 /*
- * Around what writes to rings and is no handler: false, and no sample_end(), when the session is over. Not
- * around anything that waits.
+ * Must be called around code that writes to rings outside of handlers, but not around anything that waits.
+ * Return false when the session is over; sample_end() must not be called then.
  */
 bool sample_begin(void);
 void sample_end(void);
@@ -74,7 +74,10 @@ struct link_go {
 };
 /* host: of this process's call trees, NULL without. */
 void link_ready_and_wait(const void *host, struct link_go *go);
-/* The recorder wants something else now, which jvm_ctl has; *log_fd: the VM's log, the caller's; -1: none. */
+/*
+ * Return whether the recorder has changed what it wants in jvm_ctl. *log_fd: the VM's log, owned by the
+ * caller; -1: none.
+ */
 bool link_changed(int *log_fd);
 /* Tells another recorder that it cannot have us. */
 void link_refuse(const char *path, enum jvm_refusal why);
@@ -96,11 +99,11 @@ int link_dump(const char *path);
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
 /* Writes a picture of the threads for who listens at path, whatever else goes on. */
 void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
-/* What a heap dump is to have, "+" or "-" and a cookie in hex; returns an enum jvm_roster_answer. */
+/* Set what a heap dump is to contain: "+" or "-" and a cookie in hex. Return an enum jvm_roster_answer. */
 int session_roster(const char *what);
-/* The VM is up, in a session that began before it. */
+/* Note that the VM is up, in a session that began before it was. */
 void session_live(JNIEnv *env);
-/* What the recorder wants may have changed: called now and then by a thread of ours. */
+/* Apply what the recorder wants, which may have changed; called now and then by a thread of ours. */
 void session_change(JNIEnv *env);
 /*
  * Begins a session without a recorder, which writes a journal; returns its number, for session_stop(), or 0
@@ -112,7 +115,7 @@ uint32_t session_record(JavaVM *jvm, JNIEnv *env, const struct options *w, struc
 void session_stop(JNIEnv *env, uint32_t nr, struct message *said);
 /* The VM ends: nothing changes any more. */
 void session_death(void);
-/* All that was told is in the journal, if one is written; it is closed. */
+/* Write everything that was reported to the journal, if there is one, and close it. */
 void session_end_journal(void);
 
 #endif

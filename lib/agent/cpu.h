@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu.h - what differs between CPUs and is no stack: copying, the dynamic linker's numbers, signals, where
+ * cpu.h - what differs between CPUs and is not a stack: copying, the dynamic linker's numbers, signals, where
  * thread-local variables are.
  */
 #ifndef AGENT_CPU_H

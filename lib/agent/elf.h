@@ -13,7 +13,7 @@
 uintptr_t elf_base_of(uintptr_t addr);
 /* Start of the loaded file of that name, whatever its folder; 0: there is none. */
 uintptr_t elf_base_named(const char *name);
-/* Address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH); NULL when it is not there. */
+/* Return the address of a symbol in the dynamic table (DT_GNU_HASH, else DT_HASH), or NULL. */
 void *elf_symbol(uintptr_t base, const char *name);
 /*
  * Find the symbols that are not found yet, in the object with this dynamic section, mapped so far from

@@ -30,7 +30,7 @@ static inline bool jvmti11_want_object_alloc(jvmtiEnv *ti, jvmtiCapabilities *wa
 	return true;
 }
 
-/* Bytes between two samples of a thread; 0: every object. Needs the capability. */
+/* Set the bytes between two samples of a thread; 0: every object. Needs the capability. */
 static inline bool jvmti11_set_heap_sampling(jvmtiEnv *ti, uint64_t interval)
 {
 	typedef jvmtiError JNICALL set_fn(jvmtiEnv *ti, jint interval);

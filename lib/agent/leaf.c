@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * leaf.c - numbers of what samples end in beside methods: classes, and reasons of waits. Each is told to the
+ * leaf.c - numbers of what samples end in beside methods: classes, and reasons of waits. Each is sent to the
  * recorder once.
  */
 #include "agent/hashes.h"

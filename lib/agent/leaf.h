@@ -10,11 +10,11 @@
 
 #include "jvm/proto.h"
 
-/* Return the leaf's number, told to the recorder if it is new; 0: out of memory. Not for signal handlers. */
+/* Return the leaf's number, sent to the recorder if it is new; 0: out of memory. Not for signal handlers. */
 uint32_t leaf_number(enum jvm_leaf_kind kind, const char *name, size_t len);
-/* The same of one that has been told before; 0: it has not. */
+/* Return the number of a leaf that has been sent before, or 0. */
 uint32_t leaf_known(enum jvm_leaf_kind kind, const char *name, size_t len);
-/* Another recorder comes, which knows none. */
+/* Forget all leaves: another recorder comes, which knows none. */
 void leaf_forget_all(void);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* Before handlers run; area is the mapped shared area. sock and log_fd are this room's then. */
 bool ring_init(void *area, size_t area_bytes, int sock, int log_fd);
-/* The same without a recorder: what goes to the log is handed to journal_record(). */
+/* Do the same without a recorder: what goes to the log is handed to journal_record(). */
 bool ring_init_alone(void *area, size_t area_bytes);
 /* Gives all of it back. No handler may run; the log is closed. */
 void ring_release(void);
@@ -28,23 +28,23 @@ bool ring_wait(int ms);
 /* Sleeps, but no longer than until then. */
 void ring_nap(uint64_t ns);
 /*
- * The VM ends: whoever waits returns at once. HotSpot waits up to 300 ms for threads that are in native
- * functions then.
+ * Note that the VM ends: whoever waits returns at once. HotSpot waits up to 300 ms for threads that are in
+ * native functions then.
  */
 void ring_death(void);
 bool ring_vm_ends(void);
 
-/* The ring of a thread. */
+/* Return the ring of a thread. */
 struct jvm_ring *ring_of(int tid);
 /*
- * Room for a record of size bytes (a multiple of 8), not yet visible; NULL when the ring is
- * full, which is not counted here. Every reservation must be committed. Its header must not
+ * Reserve room for a record of size bytes (a multiple of 8), not yet visible; return NULL
+ * when the ring is full, which is not counted here. Every reservation must be committed; its header must not
  * be touched before.
  */
 void *ring_reserve(struct jvm_ring *r, size_t size);
 void ring_commit(void *rec, size_t size, enum jvm_rec_type type);
 void ring_count_lost(struct jvm_ring *r);
-/* Then what can be written later has to wait, and leaves the room to what cannot. */
+/* Return true if what can be written later should wait, to leave the room to what cannot. */
 bool ring_is_half_full(struct jvm_ring *r);
 /* Get what the recorder knows of the thread whose stack ends there; return false for nothing. */
 bool ring_root(uint64_t end, struct jvm_root *r);
@@ -61,11 +61,11 @@ bool ring_root(uint64_t end, struct jvm_root *r);
 void *send_begin(struct jvm_ring *ring, size_t size);
 void send_end(struct jvm_ring *ring, void *rec, size_t size, enum jvm_rec_type type);
 
-/* Where code may be, as far as known. */
+/* Set the bounds of code, as far as they are known. */
 void ring_set_code_bounds(uintptr_t lo, uintptr_t hi);
-/* Set the bounds of code as far as they are known. */
+/* Return whether the log is closed: the recorder has gone, or log_close() was called. */
 bool log_closed(void);
-/* From now on that is so. */
+/* Close the log. */
 void log_close(void);
 
 #define ALIGN8(n) (((n) + 7) & ~(size_t)7)

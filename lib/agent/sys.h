@@ -29,21 +29,24 @@ bool str_eq(const char *a, const char *b);
 
 /* Zeroed pages, or NULL. Never freed: the agent is never unloaded. */
 void *sys_pages(size_t size);
-/* Such pages are zero again, and take no memory. */
+/* Zero such pages, and give their memory back. */
 void sys_clear_pages(void *p, size_t size);
 void sys_sleep_ms(int ms);
 void sys_sleep_ns(uint64_t ns);
-/* CLOCK_MONOTONIC in nanoseconds, without a system call once sys_init_clock() found the vDSO. */
+/* Return CLOCK_MONOTONIC in nanoseconds, without a system call once sys_init_clock() found the vDSO. */
 uint64_t sys_now(void);
 void sys_init_clock(void);
-/* A function of the vDSO; NULL: it has none of that name, or there is none. Not in a signal handler. */
+/*
+ * Return a function of the vDSO; NULL: it has none of that name, or there is no vDSO. Not in a signal
+ * handler.
+ */
 void *sys_vdso(const char *name);
-/* Of memory, as this kernel has it; not in a signal handler. */
+/* Return the size of a page of this kernel; not in a signal handler. */
 size_t sys_page_bytes(void);
 int sys_tid(void);
-/* CPU time of a thread of ours, as the scheduler counts it; 0: not known. */
+/* Return the CPU time of a thread of ours, as the scheduler counts it; 0: not known. */
 uint64_t sys_thread_cpu(int tid);
-/* The same of the calling thread. */
+/* Return the CPU time of the calling thread. */
 uint64_t sys_own_cpu(void);
 /* Reads a whole file of /proc into buf; returns the length, negative on failure. */
 long sys_slurp(const char *path, char *buf, size_t size);

@@ -70,7 +70,7 @@ size_t text_len(const char *s);
 
 /*
  * Return whether attr, the contents of a RuntimeVisibleAnnotations, has @IntrinsicCandidate (JDK 16) or
- * @HotSpotIntrinsicCandidate (JDK 9). One after an annotation whose elements are no constants is not found.
+ * @HotSpotIntrinsicCandidate (JDK 9). One after an annotation whose elements are not constants is not found.
  */
 bool annotations_have_intrinsic(const struct pool *p, struct reader attr);
 

@@ -211,7 +211,7 @@ struct layout {
 /* Prepare; code, put and what is wanted are the caller's. */
 enum classfile_reason layout_init(struct layout *l, struct scratch *s);
 
-/* sites.c: finds where places are to be told, given how many handlers watch each pc from before. */
+/* sites.c: finds where places are to be stored, given how many handlers watch each pc from before. */
 enum classfile_reason sites_find(struct layout *l, const uint32_t *watched, struct scratch *s);
 
 static inline bool layout_is_start(const struct layout *l, uint32_t pc)

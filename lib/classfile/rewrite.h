@@ -223,7 +223,7 @@ enum classfile_reason classfile_rewrite(const void *in, size_t len, const struct
  */
 struct classfile_text classfile_name(const void *in, size_t len);
 
-/* "too large with probes", ...; never NULL. */
+/* Return "too large with probes" and so on; never NULL. */
 const char *classfile_reason_text(enum classfile_reason reason);
 
 #endif

@@ -72,7 +72,7 @@ bool client_send(const struct client *c, struct jvm_msg m)
 	return sys(__NR_sendto, c->sock, &m, sizeof(m), MSG_NOSIGNAL) == sizeof(m);
 }
 
-/* Return the number of descriptors of a SETUP with these flags; -1: it is no answer to our HELLO. */
+/* Return the number of descriptors of a SETUP with these flags; -1: it is not an answer to our HELLO. */
 static int nr_fds_of_setup(uint32_t greeted, uint32_t flags)
 {
 	const uint32_t echoed = greeted & (JVM_DUMP | JVM_MARKS);

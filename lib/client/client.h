@@ -38,7 +38,7 @@ void client_close(struct client *c);
 bool client_send(const struct client *c, struct jvm_msg m);
 
 /*
- * Receive a message of this type, with exactly the descriptors that its flags tell of; the others of fds are
+ * Receive a message of this type, with exactly the descriptors that its flags announce; the others of fds are
  * -1. flags: 0 or MSG_DONTWAIT. Return false, with all of them closed, if something else came, or nothing.
  */
 bool client_receive(const struct client *c, uint32_t type, struct jvm_msg *m, int fds[JVM_MAX_FDS],

@@ -33,7 +33,7 @@ static uint32_t key_number_at(const char **text)
 	return n;
 }
 
-/* "0 0 4294967295": all users are told apart. */
+/* "0 0 4294967295": all users are distinguished. */
 static bool knows_all_users(void)
 {
 	char text[64] = "";

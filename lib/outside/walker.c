@@ -452,7 +452,7 @@ static void walker_walk(const struct outside_ask *a)
 		send_staged(w->ring);
 		return;
 	}
-	/* without them methods would be missing that are inlined; they are told again */
+	/* without them methods would be missing that are inlined; they are reported again */
 	nr_staged = 0;
 	tells_places = scopes_init();
 	only_a_mark(JVM_MARK_LATE);

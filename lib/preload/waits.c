@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 /*
- * waits.c - interposes what threads wait for each other by, and tells of each wait (jvm/memory.h): only in
- * the file for "-e lock". A lock that is free is taken by the function that tries to, and nothing more is
- * done; only a thread that finds it taken looks at the clock, before and after. Who gives back a lock that
- * others wait for tells of that, with its stack: they wait because of what it did.
+ * waits.c - interposes the functions by which threads wait for each other, and reports each wait
+ * (jvm/memory.h): only in the file for "-e lock". A lock that is free is taken by the function that tries to,
+ * and nothing more is done; only a thread that finds it taken looks at the clock, before and after. A thread
+ * that releases a lock that others wait for reports that, with its stack: they wait because of what it did.
  *
  * What libjvm does with condition variables is left out: it is how Java threads wait for anything at all,
  * which the agent tells.
@@ -52,7 +52,7 @@ typedef int wait_fn(void *, void *);
 typedef int timedwait_fn(void *, void *, const void *);
 typedef int clockwait_fn(void *, void *, int, const void *);
 
-/* ---- what is told ---- */
+/* ---- reports ---- */
 
 static struct shares of_waiters, of_owners;
 

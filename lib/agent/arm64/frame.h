@@ -53,7 +53,7 @@ static inline struct walk_regs frame_regs_of_memory(const struct memory_regs *g)
 	return (struct walk_regs){ .pc = g->pc, .sp = g->sp, .fp = g->fp, .lr = g->rbx };
 }
 
-/* Native code goes on with these. */
+/* Store the registers with which native code goes on. */
 static inline void frame_keep(struct jvm_rec_segment *s, const struct walk_regs *r)
 {
 	s->rbx = r->lr;

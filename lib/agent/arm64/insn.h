@@ -77,7 +77,7 @@ static inline int64_t insn_moves_sp(uint32_t i)
 }
 
 
-/* A load of x30 from the stack, alone or of a pair: how far above sp it is. Negative: it is none. */
+/* Return how far above sp a load of x30 reads, alone or in a pair; negative if it is no such load. */
 static inline int64_t insn_loads_lr(uint32_t i)
 {
 	int32_t pair = (int32_t)(i << 10) >> 25;

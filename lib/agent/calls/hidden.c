@@ -11,7 +11,7 @@
 #include "agent/hotspot/vm.h"
 #include "agent/sys.h"
 
-enum { HIDDEN_CLASS = 2 };		/* of flags; the others are told as always */
+enum { HIDDEN_CLASS = 2 };		/* of flags; the others are reported as always */
 
 #define DEFINE "JVM_LookupDefineClass"
 

@@ -20,7 +20,7 @@ enum {
 	LOOK_MS = 3000, NAP_MS = 500,
 	NR_SLOTS = 1 << 13, MAX_MARKS = NR_SLOTS / 2,
 	MONITOR = 1, LOCK = 2,		/* mark.why: a lock's owner is added */
-	AGAIN = 3,			/* looks after which virtual threads are told of again */
+	AGAIN = 3,			/* looks after which virtual threads are reported again */
 };
 
 /* A stuck thread may use this much CPU time between two looks: HotSpot wakes some now and then. */
@@ -43,7 +43,7 @@ struct stuck {
 };
 
 static struct marks last, now;
-static uint64_t told;			/* sum of what was told last */
+static uint64_t told;			/* sum of what was reported last */
 static int nr_same;			/* looks since */
 static bool no_java;
 static bool running;

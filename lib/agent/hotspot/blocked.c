@@ -77,7 +77,7 @@ static const char *parse_word(const char *p, uint64_t *v)
 
 /*
  * The slot of a thread that has not run since the recording began has no registers, nor has a late one.
- * The kernel tells two, and those of a thread that runs by now it does not tell.
+ * The kernel reports two of them, but not for a thread that is running by now.
  */
 static bool blocked_ask_kernel(struct blocked *b)
 {

@@ -62,24 +62,26 @@ bool blocked_init(struct blocked *b);
 void blocked_forget(struct blocked *b);
 
 /*
- * Begin with the thread of a slot. Returns false if it runs, waits for a CPU, or is no Java thread that
+ * Begin with the thread of a slot. Returns false if it runs, waits for a CPU, or is not a Java thread that
  * we know.
  */
 bool blocked_begin(struct blocked *b, const struct wall_slot *s);
 /*
- * The thread that was there when it ended a block: all of it is a copy, but for its JavaThread, of which only
- * what never changes counts. False: it is no Java thread that we know, or another has taken the copy's place.
+ * Begin with a thread as it was when it ended a block: all of it is a copy, except for its JavaThread, of
+ * which only what never changes counts. Return false if it is not a Java thread that we know, or another has
+ * taken the copy's place.
  */
 bool blocked_begin_wake(struct blocked *b, const struct wall_wake *w, uint32_t block_nr);
 /* Return the anchor of its thread, for struct wall_wake, or 0 if this VM does not have all that is needed. */
 uintptr_t blocked_anchor(const struct blocked *b);
 /* Return whether it has not run since then. */
 bool blocked_still(const struct blocked *b);
-/* Nor was an object moved. */
+/* Return whether, in addition, no object was moved. */
 bool blocked_objects_hold(const struct blocked *b);
 /*
- * What code and methods on its stack are was read when they were alive: it has not run since then, or it
- * has a moment ago and no class was unloaded. Code is freed later: the VM looks at all stacks first.
+ * Return whether the code and methods on its stack were alive when they were read: it has not run since
+ * then, or has run a moment ago and no class was unloaded. Code is freed later: the VM looks at all stacks
+ * first.
  */
 bool blocked_holds(const struct blocked *b);
 

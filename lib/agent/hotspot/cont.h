@@ -47,13 +47,13 @@ enum cont_result {
 enum cont_result cont_load(const struct vm_thread *t, struct cont_copy *c, bool next);
 
 /*
- * Id of the virtual thread that is mounted on a JavaThread; 0: none, or this VM does not tell. Its name goes
- * to the ring before the id is returned for the first time, where it can be read.
+ * Return the id of the virtual thread that is mounted on a JavaThread; 0: none, or unknown in this VM. Its
+ * name goes to the ring before the id is returned for the first time, where it can be read.
  */
 uint64_t cont_vthread(const struct vm_thread *t, struct jvm_ring *ring);
 /*
- * Id of the thread, virtual or not, that a JavaThread runs for Java, which may have ended meanwhile; 0: not
- * known, as while objects are moved.
+ * Return the id of the thread, virtual or not, that a JavaThread runs for Java, which may have ended
+ * meanwhile; 0: not known, as while objects are moved.
  */
 uint64_t cont_java_id(uintptr_t java_thread);
 /* Send the name of any virtual thread, where JNI may be used; string: the name. */

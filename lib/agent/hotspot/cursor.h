@@ -50,7 +50,7 @@ static inline bool leave_to(struct cursor *c, uintptr_t pc)
 	return true;
 }
 
-/* The caller's pc is at slot, its sp just above. */
+/* Go to the caller, whose pc is at slot and whose sp is just above. */
 static inline void return_through(const struct walk *w, struct cursor *c, uintptr_t slot)
 {
 	c->pc = walk_return(w, slot);

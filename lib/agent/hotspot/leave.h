@@ -18,16 +18,22 @@ bool leave_frameless_interpreter(struct walk *w, struct cursor *c, bool *left);
 bool leave_leaf_interpreter(struct walk *w, struct cursor *c);
 
 bool leave_nmethod(struct walk *w, struct cursor *c, const struct vm_blob *b, bool native);
-/* A call of the method in b, innermost, goes to the interpreter by way of a stub at its end, where pc is. */
+/*
+ * Go to the caller when pc, innermost, is in the stub at the end of the method in b, by which a call goes to
+ * the interpreter.
+ */
 bool leave_call_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
 /*
- * Interrupted where the method's own frame is built or goes: the compiler describes the next thing
- * that it did instead.
+ * Return whether the thread was interrupted where the method's own frame is built or removed:
+ * there the compiler describes the next thing that it did instead.
  */
 bool leave_is_at_frame(const struct cursor *c, const struct vm_blob *b);
 
 bool leave_stub(struct walk *w, struct cursor *c, const struct vm_blob *b);
-/* The VM called the stub at the cursor, in b and innermost; f: where in libjvm that returns to. */
+/*
+ * Go to the caller of the stub at the cursor, in b and innermost, which the VM called; f: where in libjvm the
+ * stub returns to.
+ */
 bool leave_to_vm(const struct walk *w, const struct cursor *c, const struct vm_blob *b,
 		 struct native_frame *f);
 /* Do the same for call_stub, with its frame not yet built or already gone. */

@@ -26,7 +26,7 @@ static inline uint8_t vm_u8(uintptr_t p, int off) { return *(const uint8_t *)(p 
 static inline const uint8_t *vm_bytes(uintptr_t p) { return (const uint8_t *)p; }
 /* May be NULL. Where it is copied, the copy is good until some more have been asked for. */
 static inline const char *vm_string(uintptr_t p) { return (const char *)p; }
-/* True: what was read may be old, and is as it is now when it is read again. */
+/* Return true if what was read may be outdated, so that reading it again gives what is there now. */
 static inline bool vm_read_anew(void) { return false; }
 #endif
 

@@ -22,7 +22,7 @@ void methods_forget(void);
 uintptr_t methods_find(jmethodID id, const char *class_name, const char *name, const char *sig);
 
 /*
- * Return the number of a method that has an id, told to the recorder; 0: it is gone, or there is no
+ * Return the number of a method that has an id, sent to the recorder; 0: it is gone, or there is no
  * memory.
  */
 uint32_t methods_number(jvmtiEnv *ti, jmethodID id);

@@ -49,7 +49,7 @@ enum names_result {
 };
 
 enum names_trust {
-	/* the VM tells of it at this moment: read without care; not in signal handlers */
+	/* the VM reports it at this moment: read without care; not in signal handlers */
 	NAMES_TOLD,
 	NAMES_ALIVE,		/* surely a live Method: found in live code or through JVMTI */
 	NAMES_IF_BCP,		/* a word on the stack: believed when bcp lies in its bytecodes */
@@ -79,7 +79,7 @@ struct hashes_key names_key(const struct names_method *m);
  */
 uint32_t names_number(struct hashes *of, struct sys_lock *lock, const struct hashes_key *k,
 		      const struct names_method *m);
-/* Classes were unloaded: what is known of addresses must be looked at again. */
+/* Note that classes were unloaded: what is known about addresses must be checked again. */
 void names_class_unloaded(void);
 /* Changes whenever classes were unloaded. */
 uint32_t names_epoch(void);

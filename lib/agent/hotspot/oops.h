@@ -21,16 +21,19 @@ bool oops_init(void);
  * or is kept in an unknown way, and oops_init() returns false from now on. The same.
  */
 bool oops_try(JNIEnv *env, jobject thread);
-/* Offset of an instance field; -1: there is none. The same. */
+/* Return the offset of an instance field, or -1. Restrictions as above. */
 int oops_field(JNIEnv *env, jclass cls, const char *name, const char *sig);
-/* Size of an instance, of a class given by a local reference; -1: not known. The same. */
+/*
+ * Return the size of an instance of a class, given by a local reference; -1: not known. Restrictions as
+ * above.
+ */
 int oops_instance_bytes(jclass cls);
-/* A local reference, or NULL. The same. */
+/* Return a local reference, or NULL. Restrictions as above. */
 jclass oops_class(JNIEnv *env, const char *name);
 
 /* Return whether the collector moves objects while threads run. */
 bool oops_move(void);
-/* Between two moments that differ ZGC's objects have moved; 0: another collector. */
+/* Return a number that changes whenever ZGC's objects have moved; 0: another collector. */
 uintptr_t oops_moment(void);
 /*
  * Return whether no collection moves objects just now, with the number of collections in *nr. If it is
@@ -38,7 +41,9 @@ uintptr_t oops_moment(void);
  * Returns false also if this VM does not tell.
  */
 bool oops_still(uint32_t *nr);
-/* oops_still() can be true: not with Shenandoah, which tells of no moment when nothing was moved. */
+/*
+ * Return whether oops_still() can be true: not with Shenandoah, which does not report when nothing was moved.
+ */
 bool oops_stand(void);
 /* Return whether a collection has stopped the program. */
 bool oops_collecting(void);
@@ -50,7 +55,7 @@ uintptr_t oops_load(uintptr_t p);
 uintptr_t oops_root(uintptr_t p);
 /* Follows what a field of a JavaThread has: a root's address or, before JDK 16, the reference itself. */
 uintptr_t oops_of_thread(uintptr_t word);
-/* Klass* of an object; 0: not known. */
+/* Return the Klass* of an object; 0: not known. */
 uintptr_t oops_klass(uintptr_t oop);
 
 #endif

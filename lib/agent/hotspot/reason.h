@@ -17,12 +17,12 @@ void reason_init(JNIEnv *env);
 void reason_forget(void);
 
 /*
- * The name of a class as JNI has it, Ljava/lang/String; or [B, to text, which has room for JVM_MAX_STRING and
- * two more; its length, 0: it cannot be read.
+ * Write the name of a class as JNI spells it, Ljava/lang/String; or [B, to text, which has room for
+ * JVM_MAX_STRING and two more. Return its length, or 0 if it cannot be read.
  */
 size_t reason_signature(uintptr_t klass, char *text);
 
-/* Before the thread is known to be blocked still: sees what changes when it goes on. */
+/* Read what changes when the thread goes on; called before it is known to be still blocked. */
 void reason_look(struct blocked *b);
 /*
  * Return the reason for which a thread that was walked waits. WALL_UNKNOWN: the system call decides.

@@ -62,7 +62,7 @@ struct notes {
 	struct blocked *b;		/* the thread whose they are, NULL: this one */
 };
 
-/* compile id << 32 | low half of the pc. One that is overwritten is told again. */
+/* compile id << 32 | low half of the pc. One that is overwritten is reported again. */
 static uint64_t *places;
 /* compile id << 32 | a scope whose notes are wrong; with NO_SCOPE, its notes were looked through. */
 static uint64_t stale[NR_STALE];

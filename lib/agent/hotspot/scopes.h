@@ -3,7 +3,7 @@
  * scopes.h - which methods a place in compiled code belongs to: what the compiler noted of inlining, read
  * from the nmethod where a sample is, once a place.
  *
- * The VM would tell it for all code it compiles (CompiledMethodLoad), most of which no sample ever hits.
+ * The VM would report it for all code it compiles (CompiledMethodLoad), most of which no sample ever hits.
  */
 #ifndef AGENT_SCOPES_H
 #define AGENT_SCOPES_H
@@ -39,7 +39,7 @@ bool scopes_try(void);
 bool scopes_tell(const struct jvm_rec_frame *frames, uint32_t nr, struct jvm_ring *ring, char *buf,
 		 struct blocked *b);
 
-/* This VM's notes can be read, as far as its tables say. */
+/* Return whether this VM's notes can be read, as far as its tables say. */
 bool scopes_readable(void);
 /*
  * Return how many methods a place in code on the calling thread's stack belongs to: 1, or more where

@@ -78,7 +78,7 @@ struct vm {
 	struct vm_sizes size;
 	bool frame_complete_is_16;	/* int16_t since JDK 22, int before */
 	bool level_is_8;		/* _comp_level is a byte since JDK 23 */
-	bool threads_are_oops;		/* JavaThread::_threadObj is no OopHandle, before JDK 16 */
+	bool threads_are_oops;		/* JavaThread::_threadObj is not an OopHandle, before JDK 16 */
 	uintptr_t libjvm, text_lo, text_hi;
 	/* where HotSpot keeps them */
 	uintptr_t *code_low, *code_high;
@@ -115,8 +115,9 @@ extern struct vm vm;
 /* Fills vm from the libjvm that holds addr. Not in a signal handler. */
 void vm_init(uintptr_t addr_in_libjvm);
 /*
- * A number in the VM's performance data, by the name that jcmd PerfCounter.print shows, for as long as the VM
- * lives. NULL: this VM has none of that name, or none at all (-XX:-UsePerfData). Not in a signal handler.
+ * Return a number in the VM's performance data, by the name that jcmd PerfCounter.print shows, for as long as
+ * the VM lives. NULL: this VM has none of that name, or none at all (-XX:-UsePerfData). Not in a signal
+ * handler.
  */
 const int64_t *vm_counter(const char *name);
 /* Finds the count of unloaded classes; needs a VM that is up. Not in a signal handler. */
@@ -166,7 +167,7 @@ struct vm_blob {
  * code cache, whatever pc is.
  */
 bool vm_find_blob(uintptr_t pc, struct vm_blob *b);
-/* Bytes of its code; 0: not known. */
+/* Return the size of its code; 0: not known. */
 uint32_t vm_code_size(const struct vm_blob *b);
 /*
  * Call fn for each blob in use, while it returns true. Others may be made and freed meanwhile. Not in a
@@ -221,7 +222,7 @@ void vm_end_threads(void);
 void vm_find_first_thread(void);
 /* Learn from the calling thread what holds for others, before vm_add_thread(). */
 void vm_learn_this_thread(uintptr_t thread);
-/* Called at the start and at the end of the calling thread. */
+/* Must be called at the start and at the end of each thread, by the thread itself. */
 void vm_add_this_thread(uintptr_t thread);
 void vm_remove_this_thread(void);
 /* Add a running thread, between the two above. */
@@ -233,14 +234,14 @@ void vm_current_thread(struct vm_thread *t, uintptr_t sp);
  * it is looked at.
  */
 uintptr_t vm_thread_of(int tid);
-/* Kernel id of a JavaThread; 0 when it cannot be read. */
+/* Return the kernel's id of a JavaThread; 0 if it cannot be read. */
 int vm_thread_tid(uintptr_t thread);
-/* All that are known and live, one by one: none ends meanwhile. Not in a signal handler. */
+/* Call fn for each known thread that is alive; none ends meanwhile. Not in a signal handler. */
 void vm_each_thread(void (*fn)(uintptr_t thread, int tid));
 
-/* This VM says what threads have allocated. */
+/* Return whether this VM counts what threads allocate. */
 bool vm_counts_allocated(void);
-/* Bytes in the life of a JavaThread; false: not known. */
+/* Get the bytes that a JavaThread has allocated in its life; return false if they are not known. */
 bool vm_allocated(uintptr_t thread, uint64_t *bytes);
 
 #endif

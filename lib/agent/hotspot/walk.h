@@ -61,15 +61,15 @@ static inline bool walk_on_stack(const struct walk *w, uintptr_t p)
 /* Fills frames and segments; segments' len is what is to be copied from their sp. */
 void walk_stack(struct walk *w, const struct walk_regs *r);
 /*
- * The same from the last Java frame of this thread outwards, of which sp is below: native code and stubs of
- * the VM in between are left out. Without Java frames there is nothing.
+ * Do the same from the last Java frame of this thread outwards; sp is below it. Native code and stubs of
+ * the VM in between are left out. Without Java frames the result is empty.
  */
 void walk_last_java(struct walk *w, uintptr_t sp);
 
 #ifdef LOADS_FAR
 /*
- * The same from where native code returns to the JVM's code. is_leaf_call: it was called without leaving an
- * anchor.
+ * Do the same from where native code returns to the JVM's code. is_leaf_call: it was called without leaving
+ * an anchor.
  */
 void walk_from_call(struct walk *w, const struct walk_regs *r, bool is_leaf_call);
 #endif

@@ -142,7 +142,7 @@ static void JNICALL session_on_code(jvmtiEnv *jvmti, jmethodID method, jint size
 	struct vm_blob b = { 0 };
 
 	vm_update_heaps();
-	/* the VM keeps the code alive while it tells of it */
+	/* the VM keeps the code alive while it reports it */
 	if (!vm_find_blob((uintptr_t)addr, &b))
 		b.addr = 0;
 	if (replaying && b.addr && b.kind == VM_BLOB_NMETHOD &&

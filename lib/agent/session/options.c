@@ -283,7 +283,7 @@ bool options_are_these(const char *option)
 	return *option != '/';
 }
 
-/* HPROF wrote java.hprof.txt: this is no text before "arcprof report --format hprof" has made one of it. */
+/* HPROF wrote java.hprof.txt: this is not text before "arcprof report --format hprof" has made one of it. */
 static const char hprof_file[] = "java.hprof.journal";
 
 static void options_begin(struct options *w)

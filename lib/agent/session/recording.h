@@ -16,7 +16,7 @@ void recording_offer(JavaVM *jvm, JNIEnv *env);
 
 /* Defines the class and lets it write, if labels are wanted: when the VM is up, or at once in one that is. */
 void label_on(JNIEnv *env);
-/* Afterwards no thread writes any more; false: one still does, or may, so that the rings must stay. */
+/* Stop writing; return false if a thread still writes, or may, so that the rings must stay. */
 bool label_off(void);
 
 #endif

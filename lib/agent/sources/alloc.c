@@ -2,7 +2,7 @@
 /*
  * alloc.c - samples of the objects that a program allocates (sources.h).
  *
- * The VM chooses: each thread counts the bytes it allocates, and tells of the object that reaches the end
+ * The VM chooses: each thread counts the bytes it allocates, and reports the object that reaches the end
  * of a random distance. The VM gives this capability to one environment at a time: ours, which stays for
  * callbacks that are under way, gives it back when it is off, and another agent can have it. So those objects
  * of which it is watched whether they live on (live.h) are chosen here, too.

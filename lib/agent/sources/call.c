@@ -81,7 +81,7 @@ static const struct given_method http_methods[] = {
 
 CALLS_BY(http, JVM_SOURCE_HTTP);
 
-/* RMI calls are told apart by what they send anyway; nothing is added. */
+/* RMI calls are distinguished by what they send anyway; nothing is added. */
 static const struct given_method rmi_methods[] = {
 	{ "sun/rmi/transport/StreamRemoteCall", "executeCall", "()V", CLASSFILE_GIVEN(CALL_EXECUTE, 0, 1) },
 	{ "sun/rmi/transport/Transport", "serviceCall", "(Ljava/rmi/server/RemoteCall;)Z",

@@ -3,7 +3,7 @@
  * live.c - which of the sampled objects are still there (live.h).
  *
  * Each has a weak reference, which the collector clears. After collections a thread of ours looks at all of
- * them, beside the program, and tells of those that were cleared. When there are too many, the interval is
+ * them, beside the program, and reports those that were cleared. When there are too many, the interval is
  * doubled and each stays with the probability that it would have been sampled with: what the others stand
  * for is not missing then, as those that stay weigh more. An interval that nobody has asked for begins short
  * and grows in the same way, as long as more objects are chosen than it takes to see what grows.

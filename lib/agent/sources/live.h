@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* live.h - which of the sampled objects are still there; alloc.c tells of the samples. */
+/* live.h - which of the sampled objects are still there; alloc.c reports the samples. */
 #ifndef AGENT_LIVE_H
 #define AGENT_LIVE_H
 
@@ -49,7 +49,7 @@ enum jvm_roster_answer roster_make(JNIEnv *env, const struct tracked *objects, u
 /* Release that roster, 0 for any. roster_expire() releases one that was not released for ROSTER_S. */
 void roster_let_go(JNIEnv *env, uint64_t cookie);
 void roster_expire(JNIEnv *env);
-/* Return whether the calling thread makes a roster, whose objects are no samples. */
+/* Return whether the calling thread makes a roster, whose objects are not samples. */
 bool roster_is_being_made_here(void);
 
 #endif

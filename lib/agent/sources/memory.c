@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * memory.c - samples of native memory in a JVM, and waits for its native locks: the library that was
- * preloaded (lib/preload) tells of them, and we walk their stacks, which have Java frames.
+ * preloaded (lib/preload) reports them, and we walk their stacks, which have Java frames.
  */
 #include "agent/agent.h"
 #include "agent/ring.h"
@@ -51,7 +51,7 @@ const struct part memory_part = {
 
 /* ---- native locks ---- */
 
-static struct memory_hook *waits;	/* the same; NULL: nothing is told by us */
+static struct memory_hook *waits;	/* the same; NULL: we report nothing */
 
 static bool tell_wait(const struct memory_regs *at, const struct memory_wait *w)
 {

@@ -5,7 +5,7 @@
  *
  * The kernel raises TRAP_PERF synchronously, where the event fired, or when the thread
  * unblocks the signal (then flagged as late). The handler runs with SIGTRAP blocked, so it
- * never nests; it takes a work area from a pool, for a signal stack is no place for one.
+ * never nests; it takes a work area from a pool, for a signal stack is not a place for one.
  */
 #include <asm/sigcontext.h>
 #include <asm/siginfo.h>
@@ -49,7 +49,7 @@ static struct kernel_sigaction {
 	unsigned long flags;
 	void *restorer;
 	uint64_t mask;
-} old_action,			/* gets the signals that are no samples */
+} old_action,			/* gets the signals that are not samples */
 	first_action;		/* there before us: below later handlers */
 
 static uint64_t crashing;	/* the VM reports its own end: no more samples */
@@ -510,7 +510,7 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 /*
  * libjvm's sigaction() leads here. HotSpot's crash report handles SIGTRAP as another crash: the next sample
  * of any thread would count as one, stop that thread with its locks held, and the report would wait for them
- * for ever. So the signal stays ours, its handler gets what is no sample, and sampling ends.
+ * for ever. So the signal stays ours, its handler gets what is not a sample, and sampling ends.
  */
 struct libc_sigaction {		/* of glibc and musl, which agree */
 	void *handler;
@@ -595,7 +595,7 @@ static bool take_signal(void)
 
 /*
  * Take the signal back if native code of the program has replaced the handler: all samples would lack a
- * stack. The program's handler gets what is no sample.
+ * stack. The program's handler gets what is not a sample.
  */
 void sample_keep_signal(void)
 {

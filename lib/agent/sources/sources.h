@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sources.h - sources of samples that are no perf events (jvm/proto.h, enum jvm_source): each is a file of
+ * sources.h - sources of samples that are not perf events (jvm/proto.h, enum jvm_source): each is a file of
  * its own with a row of functions (part.h). Documentation/contributing/add-an-event.adoc.
  */
 #ifndef AGENT_SOURCES_H
@@ -47,7 +47,7 @@ bool sources_sample_native(const struct memory_regs *at, enum jvm_source source,
 
 /* alloc.c: have the VM collect all garbage, and wait for it; return false if it did not. */
 bool alloc_collect(void);
-/* memory.c: begin and end samples of waits for native locks, which arcprof's preloaded library tells of. */
+/* memory.c: begin and end samples of waits for native locks, which arcprof's preloaded library reports. */
 void memory_waits_on(void);
 void memory_waits_off(void);
 

@@ -3,8 +3,8 @@
  * sqltext.h - the text of an SQL statement as reports have it: in one line, without comments and literals, so
  * that those that differ by these alone are the same, and nothing of the data gets into a trace.
  *
- * Freestanding. Dialects differ in what a literal is; where it cannot be told where one ends, the text ends
- * with it.
+ * Freestanding. Dialects differ in what a literal is; where the end of one cannot be determined, the text
+ * ends with it.
  */
 #ifndef AGENT_SQLTEXT_H
 #define AGENT_SQLTEXT_H

@@ -4,11 +4,11 @@
  * coming and going. An environment of our own: without this source nothing of it is asked for.
  *
  * Each has a slot, by its id, with since when it is on a carrier or not. When it comes back it is known how
- * long it was away, and whether it is to be told with a stack: its frames are those with which it left.
+ * long it was away, and whether it is to be reported with a stack: its frames are those with which it left.
  * That is so for certain when it was away for the interval or longer, else with a probability in proportion
  * to its length, and then it stands for an interval of time. That is taken out of what short ones of its
- * kind have added up, so no more is told than there was, and what is left in the end is little. Where too
- * many would be told, the interval is longer for a while.
+ * kind have added up, so no more is reported than there was, and what is left in the end is little. Where too
+ * many would be reported, the interval is longer for a while.
  *
  *  - When it was made ready to go on nobody says: the time in the scheduler's queue is part of the wait.
  *    One that yields was ready all the time.
@@ -58,9 +58,9 @@ static struct mounts mounts = { -1, -1 };
 static struct slot *slots;
 static bool wanted;
 static uint32_t on, running;
-static bool has_ended;			/* all was told */
+static bool has_ended;			/* all was reported */
 static uint64_t interval_ns, begin_ns;
-static uint64_t pools[VIRTUAL_NR_STATES];	/* of short waits that were not told */
+static uint64_t pools[VIRTUAL_NR_STATES];	/* of short waits that were not reported */
 static jfieldID thread_id, thread_name;
 
 /* The values of its state while it leaves its carrier, and after that. */

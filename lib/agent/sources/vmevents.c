@@ -20,8 +20,8 @@
 #include "agent/sys.h"
 
 static jvmtiEnv *ti;			/* of all but threads; NULL: none of these is wanted */
-static uint32_t on;			/* enum jvm_tell: what is told of now */
-static uint32_t nr_inside;		/* threads that look what is on, or tell of it */
+static uint32_t on;			/* enum jvm_tell: what is reported now */
+static uint32_t nr_inside;		/* threads that look up what is on, or report it */
 static bool can_throw;
 static bool throws_on;			/* the source is on, with this mean distance */
 static uint64_t throws_interval;
@@ -81,7 +81,7 @@ void vmevents_thread(jvmtiEnv *env, JNIEnv *jni, jthread thread, bool ends)
 	jvmtiThreadInfo info = { 0 };
 
 	if (ownthread_is(jni, thread) || !vmevents_enter(JVM_TELL_THREAD))
-		return;		/* ours is no thread of the program */
+		return;		/* ours is not a thread of the program */
 	if ((*env)->GetThreadInfo(env, thread, &info) == JVMTI_ERROR_NONE)
 		tell_event(&(struct jvm_event){
 			.kind = ends ? JVM_EVENT_THREAD_END : JVM_EVENT_THREAD_START,
@@ -305,7 +305,7 @@ static bool note_loaded(JNIEnv *env, jclass cls, uint64_t tell_ns)
 	return is_class;
 }
 
-/* tell_ns: when they were there, or 0: nobody is told. Returns how many there are. */
+/* tell_ns: when they were there, or 0: report none. Returns how many there are. */
 static uint64_t note_all_loaded(JNIEnv *env, uint64_t tell_ns)
 {
 	uint64_t nr_classes = 0;
@@ -579,7 +579,7 @@ const struct part throw_part = { .source = JVM_SOURCE_THROW, .on = throws_begin,
 
 /* --- what was before --- */
 
-/* The VM counts these from its start, and tells of them later. */
+/* The VM counts these from its start, and reports them later. */
 static const struct {
 	uint32_t tell;
 	const char *what;

@@ -27,7 +27,7 @@ static inline void cpu_fill(void *d, int c, size_t n)
 /*
  * The kernel clears some flags before a handler runs, but not AC (EFLAGS, bit 18; Intel SDM volume 1,
  * 3.4.3.3): with it each access that is not aligned is a SIGBUS. HotSpot sets it at its start, to find
- * out whether the CPU has it. The red zone of the function in hand is left alone.
+ * out whether the CPU has it. The red zone of the current function is left alone.
  */
 static inline void cpu_allow_unaligned(void)
 {

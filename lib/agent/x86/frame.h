@@ -61,7 +61,7 @@ static inline struct walk_regs frame_regs_of_memory(const struct memory_regs *g)
 	};
 }
 
-/* Native code goes on with these. */
+/* Store the registers with which native code goes on. */
 static inline void frame_keep(struct jvm_rec_segment *s, const struct walk_regs *r)
 {
 	s->rbx = r->rbx;
@@ -71,7 +71,7 @@ static inline void frame_keep(struct jvm_rec_segment *s, const struct walk_regs 
 	s->r15 = r->r15;
 }
 
-/* The same of the caller of call_stub, whose frame can be loaded at fp; returns bits of JVM_SEG_VALID. */
+/* Store those of the caller of call_stub, whose frame can be loaded at fp; returns bits of JVM_SEG_VALID. */
 static inline uint32_t frame_keep_saved(struct jvm_rec_segment *s, uintptr_t fp)
 {
 	const uintptr_t *words = (const uintptr_t *)fp;

@@ -26,7 +26,7 @@ enum code_state code_prologue(uintptr_t entry, uintptr_t pc);
 /* Return the state of the frame at pc: CODE_FULL if this is not the end of a method. */
 enum code_state code_epilogue(uintptr_t pc);
 
-/* The frame is about to go: add rsp, imm; pop rbp. */
+/* Return whether the frame is about to be removed: add rsp, imm; pop rbp. */
 bool code_frame_ends(uintptr_t pc);
 
 /*
@@ -71,7 +71,7 @@ bool code_leaves_interpreter(uintptr_t pc);
  * rdi.
  */
 bool code_leaves_by_rdi(uintptr_t pc);
-/* The call that ends at ret goes to code that pushes rbp first of all. */
+/* Return whether the call that ends at ret goes to code that pushes rbp first of all. */
 bool code_call_pushes_rbp(uintptr_t ret);
 
 /*
@@ -81,13 +81,13 @@ bool code_call_pushes_rbp(uintptr_t ret);
 int code_pops(uintptr_t pc, int frame_words);
 
 /*
- * How many words it takes off the stack while it restores registers, before it does anything
- * else; 0 when it then returns.
+ * Return how many words the code at pc takes off the stack while it restores registers,
+ * before it does anything else; 0 if it then returns.
  */
 int code_restores(uintptr_t pc, int frame_words);
 
 /*
- * fxrstor [rsp]; add rsp, n: how many bytes the next such code up to end takes off the stack; 0: there
+ * Return how many bytes the next "fxrstor [rsp]; add rsp, n" up to end takes off the stack; 0: there
  * is none.
  */
 size_t code_saved_fpu(uintptr_t pc, uintptr_t end);
@@ -98,7 +98,7 @@ size_t code_saved_fpu(uintptr_t pc, uintptr_t end);
  */
 bool code_returns_to_native_transition(uintptr_t ret);
 
-/* How many the code at pc has pushed for a call that is about to come, or has just returned. */
+/* Return how many words the code at pc has pushed for a call that is about to come, or has just returned. */
 int code_pushed(uintptr_t pc, int frame_words);
 
 /*
@@ -116,11 +116,11 @@ enum code_old_sp code_old_sp(uintptr_t begin, uintptr_t pc);
 bool code_call_before(uintptr_t ret);
 /* Return where the call that ends at ret goes, or 0 if only the registers knew. */
 uintptr_t code_call_target(uintptr_t ret);
-/* The call that ends at ret goes out of the code cache, or may (through a register). */
+/* Return whether the call that ends at ret leaves the code cache, or may (through a register). */
 bool code_calls_native(uintptr_t ret);
-/* It goes straight to the blob at addr. */
+/* Return whether it goes straight to the blob at addr. */
 bool code_calls_blob(uintptr_t ret, uintptr_t addr);
-/* It goes to a stub, or may. */
+/* Return whether it goes to a stub, or may. */
 bool code_calls_stub(uintptr_t ret);
 
 #endif
