@@ -50,7 +50,7 @@ struct itrace {
 	size_t area_len;
 	struct track track[NR_RINGS];
 	struct map tids;	/* that were told of */
-	struct map epochs;	/* pid -> changes with what its addresses mean; none: never told */
+	struct map epochs;	/* pid -> changes with what its addresses mean; none: never reported */
 	uint32_t epoch;		/* the latest */
 	struct map code_at;	/* process, address and length of a block -> index in code */
 	struct told_code *code;
@@ -60,7 +60,7 @@ struct itrace {
 		int pid;
 	} recent[NR_RECENT];
 	bool stopping, stopped;
-	bool cut;		/* at the limit: nothing is told any more */
+	bool cut;		/* at the limit: nothing more is reported */
 	struct itrace_totals totals;
 	const struct itrace_sink *sink;		/* of the read that is under way */
 	void *ctx;

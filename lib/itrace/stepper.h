@@ -108,7 +108,7 @@ struct stepper {
 	size_t nr_tracees, alloc_tracees;
 	size_t nr_alive, nr_held;
 	struct map by_tid;	/* -> index in tracees */
-	struct map seen_code;	/* process, address and length of a block -> hash of the bytes told */
+	struct map seen_code;	/* process, address and length of a block -> hash of the reported bytes */
 	struct buf out;
 };
 

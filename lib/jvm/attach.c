@@ -129,7 +129,7 @@ static int pause_a_moment(struct attach *a, int fd, struct err *e)
 static void become(uid_t uid, gid_t gid)
 {
 	if (setegid(gid) || seteuid(uid))
-		return;		/* the JVM will turn us away, and that is told */
+		return;		/* the JVM will turn us away, and that is reported */
 }
 
 /* Connect as the user: the JVM answers to its own user only, which on Linux is who we are when we connect. */

@@ -187,7 +187,7 @@ NUMBER(LINES, lines_flag, "ConstMethod::_has_linenumber_table")
 OR_NUMBER(LINES, lines_flag, "ConstMethodFlags::_misc_has_linenumber_table")
 PROBE(LINES, lines, "line tables that say what JVMTI says")
 
-/* Without, the VM tells of inlining itself, at calls alone. */
+/* Without, the VM reports inlining itself, at calls alone. */
 FEATURE(INLINED, 0, FACTS_STACKS, "inlined methods between calls")
 OFFSET(INLINED, nm_pcs, "nmethod", "_scopes_pcs_offset")
 OFFSET(INLINED, nm_scopes, "nmethod", "_scopes_data_offset")

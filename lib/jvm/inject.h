@@ -43,7 +43,7 @@ int inject_place_for(int pid, int root, const struct foreign_user *u, bool memor
  */
 enum inject_what {
 	INJECT_MEMORY = 1 << 0,	/* samples malloc(), and goes first */
-	INJECT_WAITS = 1 << 1,	/* tells of waits for locks of native code */
+	INJECT_WAITS = 1 << 1,	/* reports waits for locks of native code */
 };
 int inject_setenv(const char *file, const char *option, uint32_t what, struct err *e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * journal.h - the file that the agent of a JVM writes by itself, where no recorder can be started beside the
- * JVM: what it would have told a recorder (proto.h), in chunks one after the other, each with its time.
+ * JVM: what it would have sent to a recorder (proto.h), in chunks one after the other, each with its time.
  *
  * A struct journal_header in the first page says what was asked for, and at the end what was lost; then
  * there are chunks, each a struct journal_chunk and its data, up to a multiple of 8 bytes. All before the

@@ -29,8 +29,8 @@ struct journal {
 bool journal_is(const void *data, size_t len);
 
 /*
- * -EINVAL: it is none, or damaged at its beginning. -EPROTO: written by another version. journal_release() in
- * any case.
+ * Open a journal; journal_release() must be called in any case. -EINVAL: it is not a journal, or damaged at
+ * its beginning. -EPROTO: written by another version.
  */
 int journal_open(struct journal *j, const void *data, size_t len, struct err *e);
 void journal_release(struct journal *j);
@@ -41,7 +41,7 @@ struct journal_part {
 	size_t len;
 };
 
-/* Read the next chunk: 1, 0 at the end, or -EILSEQ: it is no chunk, and nothing after it can be read. */
+/* Read the next chunk: 1, 0 at the end, or -EILSEQ: it is not a chunk, and nothing after it can be read. */
 int journal_next(struct journal *j, struct journal_part *p, struct err *e);
 
 /* Unpacks chunks (journal.h): decompresses data, and makes records of items. The input may be hostile. */

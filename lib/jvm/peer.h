@@ -47,11 +47,11 @@ struct nstid {
 /* own_pid is how the process calls itself. */
 void nstid_init(struct nstid *n, int pid, int own_pid);
 void nstid_release(struct nstid *n);
-/* Our number of their thread; tid itself when the thread is gone before it was ever looked up. */
+/* Return our number of their thread; tid itself when the thread is gone before it was ever looked up. */
 int nstid_host(struct nstid *n, int tid);
 /* Return whether tid is a thread of pid now, both as we see them. */
 bool nstid_is_of(int pid, int tid);
-/* A new thread may have the number of an old one. */
+/* Forget a number: a new thread may have that of an old one. */
 void nstid_forget(struct nstid *n, int tid);
 
 #endif

@@ -27,7 +27,7 @@ static uint32_t perfdata_word(const uint8_t *data, size_t off)
 	return span_u32(&s);
 }
 
-/* Return where the first entry would be; 0: these are no performance data. */
+/* Return where the first entry would be; 0: these are not performance data. */
 static size_t first(const uint8_t *data, size_t len)
 {
 	return len < PROLOGUE || perfdata_word(data, 0) != 0xc0c0feca ? 0 : perfdata_word(data, 24);

@@ -111,7 +111,7 @@ enum jvm_flags {
 	JVM_LIVE_GC = 1 << 15,
 	/* of jvm_ctl: the interval of JVM_SOURCE_LIVE grows where more objects are chosen than it takes */
 	JVM_LIVE_ADAPTS = 1 << 16,
-	/* of jvm_ctl: threads that are stuck are to be told of */
+	/* of jvm_ctl: threads that are stuck are to be reported */
 	JVM_STUCK = 1 << 8,
 	/* of SETUP and CHANGE: the last descriptor is a file for the VM's log (agent/sources/vmevents.h) */
 	JVM_VM_LOG = 1 << 9,
@@ -129,7 +129,7 @@ enum jvm_tell_bit {
 	JVM_NR_TELLS
 };
 
-/* Events that a JVM tells of when it is asked to, in jvm_ctl.tell (collect/jvm/jvmevents.h). */
+/* Events that a JVM reports when it is asked to, in jvm_ctl.tell (collect/jvm/jvmevents.h). */
 enum jvm_tell {
 #define TELL(what, ...) JVM_TELL_##what = 1 << JVM_TELL_BIT_##what,
 #include "base/eventkinds.h"
@@ -147,7 +147,7 @@ enum jvm_tell {
 /* Programs themselves send these. */
 #define JVM_TELL_BY_PROGRAM (JVM_TELL_MARK | JVM_TELL_LABEL)
 
-/* A struct jvm_event tells of one of these. */
+/* A struct jvm_event reports one of these. */
 enum jvm_event_kind {
 #define EVENT(kind, ...) JVM_EVENT_##kind,
 #include "base/eventkinds.h"
@@ -203,7 +203,7 @@ enum jvm_source {
 	JVM_SOURCE_LOCK,	/* waits for locks; value is their length in ns, leaf the lock's class */
 	/* native memory; value is the bytes asked for, leaf an enum memory_call (memory.h) */
 	JVM_SOURCE_MEMORY,
-	/* the same as ALLOC, with the object's number: what becomes of it is told (jvm_gone_objects) */
+	/* the same as ALLOC, with the object's number: what becomes of it is reported (jvm_gone_objects) */
 	JVM_SOURCE_LIVE,
 	JVM_SOURCE_THROW,	/* exceptions that are thrown; value is 1, leaf their class */
 	/* virtual threads that are on no carrier: no samples, but records virtual_wait */
@@ -233,7 +233,7 @@ struct jvm_ctl {
 	uint64_t intervals[JVM_MAX_SOURCES];	/* by enum jvm_source, in its unit: bytes or ns; 0: all */
 	uint64_t tell;		/* enum jvm_tell: events in time */
 	/*
-	 * at the end: the agent tells of waits for locks that go on, struct jvm_open_wait, and of virtual
+	 * at the end: the agent reports waits for locks that go on, struct jvm_open_wait, and of virtual
 	 * threads, struct jvm_virtual_total, as of this time
 	 */
 	uint64_t end_ns;
@@ -251,7 +251,7 @@ struct jvm_ctl {
 	/* samples a second of JVM_SOURCE_ALLOC, so of _THROW and _NOTIFY (agent/sources/rate.h); 0: any */
 	uint32_t rate;
 	/* written by the agent */
-	uint64_t ended_ns;	/* end_ns, when it has told of all of them */
+	uint64_t ended_ns;	/* end_ns, when it has reported all of them */
 	uint64_t tells_open;	/* it would */
 	uint64_t virtual_ended_ns, tells_virtual;	/* the same of virtual threads */
 	uint32_t changed;	/* number of the last CHANGE that was carried out */
@@ -385,7 +385,7 @@ enum jvm_blamed {		/* who is charged with a wait */
 
 enum jvm_gone {			/* why an object of JVM_SOURCE_LIVE is watched no more */
 	JVM_GONE_DIED,		/* the collector has freed it, */
-	JVM_GONE_THINNED,	/* it is no sample with the interval that the next jvm_swept says, */
+	JVM_GONE_THINNED,	/* it is not a sample with the interval that the next jvm_swept says, */
 	JVM_GONE_LOST,		/* or it never was, for want of memory */
 	JVM_GONE_NR
 };

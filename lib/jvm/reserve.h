@@ -23,7 +23,7 @@ static inline void jvm_ring_publish(void *rec, uint64_t pos, uint64_t ring_bytes
  * full. Every reservation must be committed; the header must not be touched before.
  *
  * The reserved position itself is kept where the header will be, without a type: that is
- * no valid header, and saves the caller from carrying it.
+ * not a valid header, and saves the caller from carrying it.
  */
 static inline void *jvm_ring_reserve(struct jvm_ring *r, uint64_t ring_bytes, size_t size)
 {

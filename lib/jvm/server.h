@@ -143,7 +143,7 @@ struct jvm_callbacks {
 	 */
 #define RECORD(s, ...) void (*s)(void *ctx, struct jvm *j, const struct jvm_##s *r);
 #include "jvm/table.h"
-	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last told */
+	void (*lost)(void *ctx, struct jvm *j, uint64_t nr);	/* samples dropped since last reported */
 	void (*gone)(void *ctx, struct jvm *j);			/* May be NULL. */
 	/* its shared data are invalid: gone() follows, the JVM runs on; may be NULL */
 	void (*broken)(void *ctx, struct jvm *j, const struct err *e);
@@ -154,16 +154,16 @@ struct jvm_server_opts {
 	bool places;			/* of compiled code, only the places of samples (record.h) */
 	bool live_gc;			/* collect all garbage when the VM ends: of JVM_SOURCE_LIVE */
 	bool live_adapts;		/* the interval of JVM_SOURCE_LIVE may grow */
-	bool stuck;			/* tell of threads that wait for locks and do nothing else */
+	bool stuck;			/* report threads that wait for locks and do nothing else */
 	uint32_t max_depth;		/* Java frames a sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
-	uint64_t sources;		/* bits 1 << enum jvm_source: tell of these, too */
+	uint64_t sources;		/* bits 1 << enum jvm_source: report these, too */
 	uint64_t intervals[JVM_MAX_SOURCES];	/* as jvm_ctl has them */
 	uint32_t inject;		/* enum inject_what: for all of the recording */
 	const char *lock_filter;	/* as jvm_ctl has it; NULL: none */
 	bool lock_cpu;			/* as jvm_ctl has it */
-	uint32_t tell;			/* events that JVMs are asked to tell of: enum jvm_tell */
+	uint32_t tell;			/* events that JVMs are asked to report: enum jvm_tell */
 	uint32_t may_tell;		/* and those that they may be asked for later */
 	uint32_t off;			/* JVM_WALL, JVM_TIMERS: not now */
 	bool callflow;			/* call trees: callbacks.callflow makes their memory */
@@ -185,8 +185,8 @@ int jvm_server_listen(struct jvm_server *s, struct err *e);
 int jvm_server_setenv(struct jvm_server *s, struct err *e);
 
 /*
- * Loads the agent into a running HotSpot JVM. Returns when the agent works and has told what is
- * there already (code, threads), or with an error that says what is in the way; callbacks are called
+ * Loads the agent into a running HotSpot JVM. Returns when the agent works and has reported
+ * what is there already (code, threads), or with an error that says what is in the way; callbacks are called
  * meanwhile. Not while a thread of the JVM is stopped by ptrace.
  */
 int jvm_server_attach(struct jvm_server *s, int pid, struct err *e);
@@ -204,7 +204,7 @@ void jvm_server_use_timers(struct jvm_server *s, uint64_t period_ns);
  */
 struct jvm_wall_maps {
 	int slots_fd, stamps_fd, marks_fd;	/* the caller's; slots_fd -1: no longer */
-	int wakes_fd, anchors_fd;	/* wakes_fd -1: where wakers are is not to be told */
+	int wakes_fd, anchors_fd;	/* wakes_fd -1: where wakers are is not to be reported */
 	uint32_t nr_slots;
 	uint64_t interval_ns;
 	bool own_user_only;

@@ -33,7 +33,7 @@ struct jvm {
 	bool callflow;			/* callflow() was called */
 	bool memory;			/* its native memory is sampled, and sock is its process (pidfd) */
 	bool marks;			/* a program that sends marks, and nothing else */
-	/* a process of ours tells of it (deputy.h), and sock is that (pidfd); 0: its agent does */
+	/* a process of ours reports it (deputy.h), and sock is that (pidfd); 0: its agent does */
 	pid_t deputy;
 	bool guest;			/* a program in the process of a JVM, whose trees it uses */
 	uint64_t hook;			/* of its HELLO, with memory */

@@ -216,7 +216,7 @@ RECORD(leaf, OWN,
  * the VM ends; for other threads when they end.
  */
 RECORD(allocated, OWN,
-	TID(thread)	/* 0: all that live have been told */
+	TID(thread)	/* 0: all that live have been reported */
 	FIELD(u64, bytes))	/* without a thread 1: the VM ends */
 
 /* Objects of JVM_SOURCE_LIVE that are watched no more. */
@@ -240,7 +240,7 @@ RECORD(swept, OWN,
 /* The objects of JVM_SOURCE_LIVE that are left are in the heap dump that is made next (jvm/roster.h). */
 RECORD(roster, OWN,
 	FIELD(u64, cookie)	/* which one */
-	FIELD(u32, nr))	/* objects; what was told of before is not among them */
+	FIELD(u32, nr))	/* objects; what was reported before is not among them */
 
 /* A source that was asked for, and of which this JVM has no samples. */
 RECORD(no_source, OWN,

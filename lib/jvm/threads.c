@@ -25,7 +25,7 @@ void threads_release(struct threads *t)
 	*t = (struct threads)THREADS_INIT;
 }
 
-/* A recorder does not want to know all that a hostile JVM can tell of threads that are stuck. */
+/* Bounds what a hostile JVM can report about threads that are stuck. */
 static bool is_full(const struct threads *t)
 {
 	return t->flags & JVM_DUMP_STUCK && t->text.nr_bytes > MAX_STUCK_BYTES;

@@ -63,7 +63,7 @@ void unpack_free(struct unpack *u)
 	free(u);
 }
 
-/* Node 0 is no level: it stands for what called the outermost ones. */
+/* Node 0 is not a level: it stands for what called the outermost ones. */
 void unpack_forget(struct unpack *u)
 {
 	u->window_len = u->nr_nodes = u->nr_segments = 0;

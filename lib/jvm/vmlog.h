@@ -43,11 +43,11 @@ struct arrivals {		/* zero: nothing is going on */
 
 /* The VM begins to stop the threads. */
 void arrivals_begin(struct arrivals *a);
-/* It looked, and the thread ran. */
+/* Note that the VM looked, and the thread ran. */
 void arrivals_runs(struct arrivals *a, uint32_t tid);
-/* The thread stops at a poll. */
+/* Note that the thread stops at a poll. */
 void arrivals_polls(struct arrivals *a, uint32_t tid, uint64_t time_ns);
-/* All have stopped. Its tid, or 0; *together: how many may have been the last. */
+/* Return the tid of the last thread that stopped, or 0; *together: how many may have been the last. */
 uint32_t arrivals_last(const struct arrivals *a, size_t *together);
 
 /* ---- the log ---- */

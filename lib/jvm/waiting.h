@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * waiting.h - which threads of a process wait for native locks just now: a table in what the process shares
- * with the recorder (proto.h), before that of memory.h. A wait is told of when it is over (preload/waits.c);
+ * with the recorder (proto.h), before that of memory.h. A wait is reported when it is over (preload/waits.c);
  * those that never are while the recording lasts, as those of a deadlock, the recorder finds here.
  *
  * It also says who waits for which lock, for the one that gives it back: see preload/waiting.h.
@@ -20,11 +20,11 @@
 enum { WAITING_HASHES = 1 << 14, WAITING_MOST = 512, WAITING_SLOTS = WAITING_HASHES + WAITING_MOST };
 enum { WAITING_BLOCK = 64, WAITING_BLOCKS = WAITING_SLOTS / WAITING_BLOCK };	/* in slots */
 
-/* struct waiting.lock, where it is no address */
+/* struct waiting.lock, where it is not an address */
 enum { WAITING_FREE, WAITING_WRITTEN, WAITING_TOLD, WAITING_FIRST };
 
 struct waiting {
-	uint64_t lock;			/* its address; WAITING_TOLD: the recorder has told of the wait */
+	uint64_t lock;			/* its address; WAITING_TOLD: the recorder has reported the wait */
 	uint64_t began_ns;
 	uint64_t since_ns;		/* from when on nobody was charged; 0: it is over */
 	uint64_t blamed_ns;		/* what was before */

@@ -36,7 +36,7 @@ const char *pmu_event_generic(unsigned int i);
 /* Set cycles if the machine counts them for this user, else cpu-clock. */
 void pmu_event_default(struct pmu_event *ev);
 
-/* "HEX,..." of event files and "config:0-7" of format files; exposed for tests. */
+/* Parse "HEX,..." of event files and "config:0-7" of format files; exposed for tests. */
 int pmu_format_set(const char *format, uint64_t val, struct perf_event_attr *attr, struct err *e);
 
 /* ---- list.c: the events that have names on this machine, and what they are ---- */

@@ -38,7 +38,7 @@ char *mpevt_dir(struct err *e);
  * those of perf_event_open(), explained.
  */
 int mpevt_start(const char *dir, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e);
-/* -ENOENT: nothing is being counted, or not that event.  nr 0: all. */
+/* Read the counts of the named events; nr 0: of all. -ENOENT: nothing is being counted, or not that event. */
 int mpevt_read(const char *dir, char *const *names, size_t nr, struct mpevt_counts *c, struct err *e);
 int mpevt_stop(const char *dir, char *const *names, size_t nr, struct err *e);
 void mpevt_counts_release(struct mpevt_counts *c);

@@ -32,10 +32,10 @@ bool msr_name(uint32_t reg, char name[MSR_NAME]);
 /* Number i of those with names, in no order that means anything; false: there are no more. */
 bool msr_at(size_t i, uint32_t *reg, char name[MSR_NAME]);
 
-/* "0x1a4", "420", or a name. */
+/* Parse "0x1a4", "420", or a name. */
 int msr_parse_reg(const char *text, uint32_t *reg, struct err *e);
 int msr_parse_value(const char *text, uint64_t *val, struct err *e);
-/* "15:8", or "8" for one bit. */
+/* Parse "15:8", or "8" for one bit. */
 int msr_parse_field(const char *text, struct msr_field *f, struct err *e);
 
 uint64_t msr_field_get(const struct msr_field *f, uint64_t reg_val);

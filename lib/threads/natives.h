@@ -62,7 +62,7 @@ void natives_release(struct natives *n);
  * process.
  */
 int natives_look(int pid, const struct map *known, struct natives *n, struct err *e);
-/* "running", "waiting", "stopped" ... */
+/* Return "running", "waiting", "stopped" ... */
 const char *natives_state(char state);
 
 /* ---- all threads of a process at one moment: those of Java, as the agent shows them, and others ---- */

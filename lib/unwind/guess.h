@@ -37,7 +37,7 @@ bool guess_is_of_runtime(const struct guess *g, uint64_t addr);
  * in memory, or of a function that jumps to such a one. x86-64 only.
  */
 bool guess_may_enter(const struct guess *g, uint64_t ra);
-/* *regs becomes the caller's; *why says why not. *at_end: the frame has no caller. */
+/* Set *regs to the caller's, or *why to the reason why not. *at_end: the frame has no caller. */
 bool guess_caller(const struct guess *g, struct unwind_regs *regs, bool *at_end, enum frame_mark *why);
 /*
  * Do the same for an interrupted function without a frame: take whatever follows a call on top of the

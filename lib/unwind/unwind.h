@@ -24,7 +24,7 @@ struct unwind_regs {
 	uint64_t r[UNWIND_NR_REGS];
 	uint64_t valid;		/* bit a register */
 	uint64_t pc, sp;	/* also in r[], under the CPU's numbers */
-	bool exact;		/* set by unwind_walk(): pc was interrupted, and is no return address */
+	bool exact;		/* set by unwind_walk(): pc was interrupted, and is not a return address */
 };
 
 struct unwind_stack {

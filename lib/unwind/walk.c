@@ -422,7 +422,7 @@ static enum step without_rules(struct walk *w)
 	w->guessed = !w->mod;
 	if (w->regs->sp > old_sp)
 		return STEP_OK;
-	/* The link register told. */
+	/* The link register said so. */
 	if (w->regs->sp == old_sp && w->exact && module_cpu(w->mod)->ra_in_reg >= 0 && w->regs->pc != old_pc)
 		return STEP_OK;
 	return unwind_failed(w, MARK_BAD_UNWIND_INFO);

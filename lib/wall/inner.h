@@ -33,7 +33,7 @@ void switches_give_back(struct wall *w, uint32_t slot);
 
 /* Fills timers and interrupts from the text of /proc/kallsyms; what that does not name, or hides, stays 0. */
 void wall_parse_interrupts(struct wall_bpf_config *c, const char *text, size_t len);
-/* The same from the running kernel; what cannot be read is not known. */
+/* Find the same in the running kernel; what cannot be read is not known. */
 void wall_find_interrupts(struct wall_bpf_config *c);
 
 #endif

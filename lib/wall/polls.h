@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * polls.h - the slots where nobody tells of switches (perf events and BPF are refused): the recorder reads
+ * polls.h - the slots where nothing reports switches (perf events and BPF are refused): the recorder reads
  * /proc at each look.
  *
  * What a thread ran and how long it waited for CPUs the kernel counts (/proc/PID/task/TID/schedstat), so its

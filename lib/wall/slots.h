@@ -65,7 +65,7 @@ struct asked {
 
 /* switches.c's. From the beginning of the file: bytes read, at least one, or -errno. */
 int slots_read_proc(int pid, int tid, const char *name, char *text, size_t size);
-/* -ESRCH: it has ended, or the kernel does not count that. */
+/* Read the counts of a thread. -ESRCH: it has ended, or the kernel does not count that. */
 int slots_read_counts(const struct asked *a, const struct wall_slot *s, struct run_counts *counts);
 /* Move what is over into the totals. */
 void slots_settle(struct wall *w, uint32_t slot);

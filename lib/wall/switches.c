@@ -421,7 +421,7 @@ void wall_thread_begins(struct wall *w, int pid, int tid, uint64_t time_ns)
 	struct wall_slot *s;
 	uint32_t slot;
 
-	wall_thread_ends(w, tid, time_ns);	/* the end of who had the number before was not told */
+	wall_thread_ends(w, tid, time_ns);	/* the end of the number's previous thread was not reported */
 	s = new_slot(w, pid, tid, &slot, time_ns);
 	if (!s)
 		return;
@@ -589,7 +589,9 @@ void wall_thread_ends(struct wall *w, int tid, uint64_t time_ns)
 	if (!s)
 		return;
 	time_ns = MAX(time_ns, s->since_ns);
-	/* /proc has a thread for a while after its end was recorded, and what a look found there was told */
+	/*
+	 * /proc has a thread for a while after its end was recorded, and what a look found there was reported
+	 */
 	if (w->switches->polls) {
 		time_ns = MAX(time_ns, w->switches->threads[slot].polled_ns);
 		polls_end(w, slot, time_ns);

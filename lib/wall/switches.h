@@ -37,7 +37,7 @@ void wall_switch_in(struct wall *w, int tid, uint64_t time_ns);
 void wall_execs(struct wall *w, int pid, uint64_t time_ns);
 /* Add a thread that already exists, as it is now; its records come from before that on. */
 void wall_thread_found(struct wall *w, int pid, int tid);
-/* 0: it has none. */
+/* Return the slot of a thread; 0: it has none. */
 uint32_t wall_slot_of(const struct wall *w, int tid);
 
 /* Count what goes on up to now, and from now on: no total is later less than what a reader saw. */

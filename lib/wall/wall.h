@@ -137,9 +137,8 @@ void wall_times_at(const struct wall_slot *s, uint64_t now_ns, struct wall_times
  */
 void wall_times_charged(const struct wall_slot *s, uint64_t now_ns, struct wall_times *t);
 /*
- * Level times after a wrong report of what went on, which turned out to be something else: no time of t
- * may be less than what was reported. What was reported too much of one is taken from the others, CPU
- * time first; the sum stays.
+ * Level times after a wait that was reported turned out to be something else: no time of t may be less
+ * than what was reported. What was reported too much is taken from the others, CPU time first; the sum stays.
  */
 void wall_times_level(struct wall_times *t, const struct wall_times *told);
 

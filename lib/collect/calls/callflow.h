@@ -30,7 +30,7 @@ struct callflow_opts {
 	uint32_t nr_calibrated_jvms;
 	/* why there are no costs of native functions, and of Java methods; "": nothing was measured */
 	char uncalibrated[2][320];
-	/* In which other environment these were measured; "": in this one. */
+	/* The other environment in which these were measured; "": this one. */
 	char measured_in[2][CALIBRATION_NAME];
 	uint64_t snapshot_ns;		/* interval of snapshots; 0: as often as they cost nearly nothing */
 	struct slow_rules *slow;	/* of the events, only these; borrowed; NULL: all */

@@ -49,7 +49,7 @@ enum jpmt_wish {
 };
 
 struct jpmt {
-	bool found;			/* there is a line of its own: else it is no file of JPMT */
+	bool found;			/* there is a line of its own: else it is not a file of JPMT */
 	char *output;			/* the caller's to free; NULL: it does not say */
 	bool yes[JPMT_NR];
 };

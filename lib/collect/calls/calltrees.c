@@ -362,7 +362,7 @@ static void dump_nodes(struct dump *d, const struct callflow_thread *t, const st
 
 /*
  * 0: not known. Of a process that was killed, or ended by _exit(), the last look was some time ago: what its
- * threads were charged with since is no error.
+ * threads were charged with since is not an error.
  */
 static uint64_t kernel_cpu_of_tree(const struct dump *d, const struct callflow_thread *t)
 {

@@ -97,7 +97,7 @@ void refused_source(struct refused *f, const char *name, int pid, const char *wh
 {
 	char *line = xasprintf("%s of process %d: %s", name, pid, why);
 
-	/* they come from JVMs, too, and again when what they are to tell of changes */
+	/* they come from JVMs, too, and again when what they are to report changes */
 	if (f->nr_lines == MAX_REASONS || refused_is_known(f, line)) {
 		free(line);
 		return;

@@ -55,7 +55,7 @@ void condition_release(struct condition *w);
  * Parse what follows "cpu>" alone, "80%" or "80%:10s"; span_ns: for the former. Nothing needs to be released.
  */
 int condition_parse_cpu(const char *text, uint64_t span_ns, struct condition *w, struct err *e);
-/* "gc" and the like. */
+/* Return "gc" and the like. */
 const char *condition_kind_name(enum condition_kind kind);
 /* Return the name of the signal of a condition: "USR1"; NULL: it is none that a condition can have. */
 const char *condition_signal_name(int sig);

@@ -24,8 +24,8 @@ typedef int (*control_fn)(void *ctx, const char *command, struct buf *reply, str
 /* Return a descriptor that is readable when a client connects, or -1. */
 int control_open(void);
 /*
- * -EADDRINUSE: another process listens at the name that control_open() is to take, or had to do without; and
- * who.
+ * Return -EADDRINUSE, with a message that names it, if another process listens at the name that
+ * control_open() is to take, or had to do without.
  */
 int control_check(struct err *e);
 /* Answers waiting clients; a client that sends nothing is soon dropped. */

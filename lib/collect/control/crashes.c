@@ -35,7 +35,7 @@ struct crash_watch {
 	uint64_t asked_ns;
 };
 
-/* ---- what it was told ---- */
+/* ---- the options of the JVM ---- */
 
 static const char option[] = "-XX:ErrorFile=";
 

@@ -20,7 +20,7 @@ enum {
 	FAST_HZ = 2000,			/* what is slower costs nobody a fifth of the time */
 };
 
-/* "4000hz": false: it is no frequency. */
+/* "4000hz": false: it is not a frequency. */
 static bool is_frequency(const char *text, char number[32])
 {
 	size_t len = strlen(text);

@@ -31,7 +31,9 @@ struct collect;
 uint64_t rates_shortest_ns(struct evconf *conf);
 /* Return whether the kernel's limit made it that long, and not the cost of a sample. */
 bool rates_kernel_bounds(const struct evconf *conf, uint64_t least_ns);
-/* "10ms" of a clock, "4000hz", "100000" events, for perf event number event of the recording. */
+/*
+ * Parse a rate for perf event number event of the recording: "10ms" for a clock, "4000hz", "100000" events.
+ */
 int rates_parse(struct collect *c, size_t event, const char *text, struct ev_rate *rate, struct err *e);
 /* Set the rate of an event from now on. On error nothing changes. */
 int rates_set(struct collect *c, size_t event, const struct ev_rate *rate, struct err *e);

@@ -66,7 +66,7 @@ void switches_begin_parts(struct collect *c, uint64_t now_ns);
 void switches_ask(struct collect *c, struct jvm_server_opts *o);
 /*
  * Sets the events of a list with commas, or none of it; "alloc=64k" sets the interval, too. An event that
- * is not in the recording is added if agents can tell of it. Returns when all have done so; what is left to
+ * is not in the recording is added if agents can report it. Returns when all have done so; what is left to
  * say is added to *reply.
  */
 int switches_set(struct collect *c, const char *names, bool on, struct buf *reply, struct err *e);

@@ -37,7 +37,7 @@ struct timedcalls_jvm {
 		struct callflow_method m;
 	} *names;
 	size_t nr_names, alloc_names;
-	/* node and condition -> low bits of the time at which the call began that was told of last */
+	/* node and condition -> low bits of the time at which the call began that was reported last */
 	struct map told;
 };
 

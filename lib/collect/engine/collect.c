@@ -169,7 +169,7 @@ static void collect_begin(struct run *r)
 	bool with_program = program_exists(&r->program) && !later;
 
 	if (later)
-		label_moment(c, "start");	/* again: the delay is no part of what is recorded */
+		label_moment(c, "start");	/* again: the delay is not part of what is recorded */
 	parts_begin(c, with_program ? r->spawned_ns : clock_mono_ns());
 	switches_begin(c, with_program ? r->spawned_ns : clock_mono_ns());
 	/* a program's begin with its exec */
@@ -530,12 +530,12 @@ static void collect_run_loop(struct run *r)
 	triggers_last(c);
 	if (c->begun_ns)
 		c->res->duration_ns = clock_mono_ns() - c->begun_ns;
-	label_moment(c, "end");		/* what stopping takes is no part of what was recorded */
+	label_moment(c, "end");		/* what stopping takes is not part of what was recorded */
 	stop_events(c);
 	note_left(r);
 	end_program(r);
 	c->res->status = program_exit_status(&r->program);
-	/* the kernel tells of those alone that the program has waited for */
+	/* the kernel reports only those that the program has waited for */
 	if (program_exists(&r->program) && !c->res->ended_program && !c->res->left_pid && !c->res->nr_left &&
 	    !c->o->wait)
 		c->program_used = &r->program.used;

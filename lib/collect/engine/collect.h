@@ -164,7 +164,7 @@ struct collect_result {
 		uint64_t counted, recorded;
 		bool uncounted;
 	} tallies[JVM_NR_TALLIES];
-	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not tell of it */
+	uint64_t nr_no_source[COLLECT_MAX_SOURCES];	/* JVMs that do not report it */
 	uint64_t nr_lacking;		/* JVMs without a fact that something rests on (jvm/facttable.h) */
 	uint64_t nr_marks[MARK_NR];
 	uint64_t nr_procs, nr_threads, nr_jvms;

@@ -29,10 +29,10 @@ void program_discard(struct program *p);
 /* Return true when it has ended since the call before. */
 bool program_reap(struct program *p);
 /*
- * A signal to the recorder. A first one is the program's business: what the terminal did not already
+ * Handle a signal to the recorder. A first one is the program's business: what the terminal did not already
  * send it is passed on, and the recording lasts until it ends, or until the caller has lost patience. A
- * second one ends the recording. While the recording's end waits for the program, a signal kills it. True:
- * the recording is to end.
+ * second one ends the recording. While the recording's end waits for the program, a signal kills it. Return
+ * true if the recording is to end.
  */
 bool program_signal(struct program *p, int sig, bool from_terminal);
 /*

@@ -24,7 +24,7 @@ struct proc;
 
 /*
  * Return the address of the code that ends processes: the outermost return address on their stacks. It is
- * read from the memory of p, and kept. 0: p is no BEAM, or has no such code yet.
+ * read from the memory of p, and kept. 0: p is not a BEAM, or has no such code yet.
  */
 uint64_t beam_exit(struct collect *c, struct proc *p);
 

@@ -53,7 +53,7 @@ struct thread {
 	uint32_t id;		/* in the trace */
 	int tid;
 	bool dead;
-	bool java;		/* its JVM has told its name */
+	bool java;		/* its JVM has sent its name */
 	uint64_t born_ns, dead_ns;	/* dead_ns is known when it is dead */
 	struct thread *older;		/* that had the same number before */
 	char comm[16];
@@ -126,7 +126,7 @@ void tasks_release(struct tasks *t);
 #define TASKS_AGENT_LATE_NS 30000000000ull
 void tasks_forget(struct tasks *t, uint64_t now_ns);
 
-/* Ask the kernel whether a thread has ended, of which no record may have told. */
+/* Ask the kernel whether a thread has ended, which no record may have reported. */
 bool tasks_is_gone(const struct thread *th);
 /* Return the live thread with that tid, or NULL. */
 struct thread *tasks_find(struct tasks *t, int tid);
@@ -203,7 +203,7 @@ uint32_t tasks_virtual(struct tasks *t, struct proc *p, uint64_t java_id, const 
 uint32_t tasks_pseudo(struct tasks *t, struct proc *p, uint64_t java_id, const char *name, uint64_t time_ns);
 
 /*
- * Forget the virtual threads of processes that are no key of procs. Where there are more than max, also
+ * Forget the virtual threads of processes that are not a key of procs. Where there are more than max, also
  * forget those that were used longest ago, down to the half of it: these get another number if they come
  * again.
  */

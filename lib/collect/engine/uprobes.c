@@ -91,7 +91,7 @@ static int open_mapped(int pid, const char *name)
 		const char *mapped = path_of(line);
 
 		if (mapped && file_is_called(mapped, name))
-			fd = foreign_open(root, mapped, &rule, &e);	/* what is mapped is no link */
+			fd = foreign_open(root, mapped, &rule, &e);	/* what is mapped is not a link */
 	}
 	if (root >= 0)
 		close(root);

@@ -86,7 +86,7 @@ static void on_thread(void *ctx, uint64_t time_ns, int pid, int tid, int ppid)
 {
 	struct run *r = ctx;
 
-	if (!r->begun) {	/* threads are told of when the tracer has them */
+	if (!r->begun) {	/* threads are reported when the tracer has them */
 		r->begun = true;
 		brackets_open(&r->java.brackets);
 	}

@@ -319,7 +319,7 @@ static void on_lacks(void *ctx, struct jvm *jvm, const struct jvm_lacks *r)
 	free(why);
 }
 
-/* Tells of deadlocks that the record completes, once each. */
+/* Reports deadlocks that the record completes, once each. */
 static void add_stuck(struct collect *c, struct jvm *jvm, enum jvm_rec_type type, const union jvm_record *r)
 {
 	struct java *j = jvm_user(jvm);

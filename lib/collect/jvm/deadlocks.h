@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * deadlocks.h - deadlocks of a JVM during a recording: its agent tells of threads that are stuck, and those
+ * deadlocks.h - deadlocks of a JVM during a recording: its agent reports threads that are stuck, and those
  * that wait for each other are reported and noted in the trace, as label deadlock.N, once.
  */
 #ifndef COLLECT_DEADLOCKS_H

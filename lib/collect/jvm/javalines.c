@@ -37,7 +37,7 @@ void javalines_method(struct javalines *l, uint32_t method, const uint8_t *table
 {
 	struct method_lines *m = get_method(l, method);
 
-	if (m->table)		/* told twice */
+	if (m->table)		/* reported twice */
 		return;
 	m->table = memcpy(arena_alloc(&l->mem, len), table, len);
 	m->len = len;

@@ -45,7 +45,7 @@ static bool jvms_will_do(const struct collect_opts *o)
 	for (i = 0; i < o->nr_pids; i++)
 		if (!target_is_jvm(o->pids[i]))
 			return false;
-	/* of a program that is no JVM, and may start one, nothing is missing but its CPU time */
+	/* of a program that is not a JVM, and may start one, nothing is missing but its CPU time */
 	return !o->argv || !o->ev.nr_events || launcher_names_jvm(o->argv[0]);
 }
 

@@ -253,7 +253,7 @@ static void account_on_end(void *ctx, const struct cpuclock_end *end)
 	*VEC_ADD(a->ends, a->nr_ends, a->alloc_ends) = *end;
 }
 
-/* Ends whose threads the kernel's records have told of by now, which are handled up to until_ns. */
+/* Ends of threads that the kernel's records have reported by now, which are handled up to until_ns. */
 static void take_ends(struct collect *c, uint64_t until_ns)
 {
 	struct cpu_account *a = c->account;

@@ -17,8 +17,8 @@
 struct told {
 	uint32_t proc;
 	bool vm_ended;
-	bool over;			/* it had ended when the file before did, told or not */
-	uint64_t time_ns;		/* when all of its threads were told last */
+	bool over;			/* it had ended when the file before did, reported or not */
+	uint64_t time_ns;		/* when all of its threads were last reported */
 };
 
 /* The bytes of a thread whose JVM counts them, as far as it was sampled. */
@@ -35,7 +35,7 @@ struct allocated {
 	size_t nr_young, alloc_young;
 	uint64_t bytes;			/* of all threads, in this file */
 	uint64_t nr_lost;		/* samples, before this file */
-	bool untold;			/* not all of them were told when the file before ended */
+	bool untold;			/* not all of them were reported when the file before ended */
 	struct map by_proc;		/* process -> index in list */
 	struct told *list;
 	size_t nr, alloc;

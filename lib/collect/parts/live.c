@@ -49,7 +49,7 @@ struct lives {
 	struct jvm_swept *sweeps;
 	struct jvm_roster *rosters;
 	size_t nr_told, alloc_told, nr_sweeps, alloc_sweeps, nr_rosters, alloc_rosters;
-	uint32_t *dead;			/* numbers, until the sweep that found them is told of */
+	uint32_t *dead;			/* numbers, until the sweep that found them is reported */
 	size_t nr_dead, alloc_dead;
 	uint32_t nr_swept;
 	uint32_t collector;		/* as of the last sweep */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * live.h - which of the sampled objects live on (record -e live): what a JVM's agent tells of them, held
- * until it is known what has become of each.
+ * live.h - which of the sampled objects live on (record -e live): what a JVM's agent reports about them,
+ * held until it is known what has become of each.
  *
  * A weak reference that is not cleared says something only of objects that a collection has looked at, and
  * which those are, no collector tells. So an object is known to have survived if it was allocated before

@@ -33,7 +33,7 @@ struct lock_sum {
 	struct lock_use {
 		uint64_t nonrec, rec, held_ns, counted_ns, measured, cpu_ns, notify, notify_all, idle,
 			reads;
-	} use, told;			/* of this file; as its agent told last */
+	} use, told;			/* of this file; as its agent last reported */
 	struct bucket {
 		uint32_t bucket;
 		uint64_t n;

@@ -3,8 +3,8 @@
  * locks.h - the source "lock": what agents say of waits, added up lock by lock, and what a stack of a wait
  * stands for.
  *
- * All waits are told, so the table of locks is exact. Stacks are taken of waits as long as the interval or
- * longer, and of shorter ones in proportion to their length; what a stack stands for is told with the wait
+ * All waits are reported, so the table of locks is exact. Stacks are taken of waits as long as the interval
+ * or longer, and of shorter ones in proportion to their length; what a stack stands for is sent with the wait
  * (agent/locks/share.h). What no stack stands for is charged at the end to the lock's class, with no context
  * but its thread: so the source adds up to exactly what was waited.
  *

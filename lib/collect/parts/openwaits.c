@@ -54,7 +54,7 @@ static void openwait_tell(struct collect *c, struct java *program, struct waitin
 			     read_process_stack(program->proc->pid, w.regs.sp, stack, sizeof(stack)));
 	if (!__atomic_compare_exchange_n(&at->lock, &expected, WAITING_TOLD, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_RELAXED))
-		return;		/* over: it tells of itself */
+		return;		/* over: it reports itself */
 	/* another wait for the lock has just begun here: what was copied is of both */
 	if (load_relaxed(&at->began_ns) != w.began_ns)
 		return;

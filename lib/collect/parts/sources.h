@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sources.h - sources of samples that are no perf events: what "record -e NAME[=INTERVAL]" means where NAME
+ * sources.h - sources of samples that are not perf events: what "record -e NAME[=INTERVAL]" means where NAME
  * is one of these. A new one is a row in sources.c: Documentation/contributing/add-an-event.adoc.
  *
  * A source is an amount that adds up while programs run, of bytes or of time. Its samples are points on
@@ -62,7 +62,7 @@ const struct source_kind *source_kind_at(size_t i);
 /* Is it NAME or NAME=INTERVAL of a source? Then source_parse() understands it, or says why not (-EINVAL). */
 bool source_is_named(const char *text);
 int source_parse(const char *text, struct source_conf *s, struct err *e);
-/* Check whether it labels threads, so that agents are to tell of labels, too. */
+/* Check whether it labels threads, so that agents have to report labels, too. */
 bool source_sets_labels(const struct source_kind *k);
 
 /* ---- during a recording (struct collect has one) ---- */

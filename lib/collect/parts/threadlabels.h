@@ -2,7 +2,7 @@
 /*
  * threadlabels.h - labels that programs give to their threads ("record -e label"), into the trace.
  *
- * Programs tell of each change, samples come later or earlier, by other ways: both are kept for some seconds.
+ * Programs report each change, samples come later or earlier, by other ways: both are kept for some seconds.
  * Then the changes that a sample saw are written, each once, and the others are forgotten: however many trace
  * ids a program makes, the trace has at most one record per sample. What a program tells is bounded in
  * threads and bytes; what is dropped is counted, and the labels of its thread are unknown until it tells

@@ -85,7 +85,7 @@ void wallrecords_exit(struct collect *c, int tid, uint64_t time_ns);
 
 /*
  * virtuals.c: the source "virtual": what virtual threads wait while they are on no carrier, as samples of the
- * source "wall". Agents tell of waits, each of which may stand for short ones, and at the end the sums: what
+ * source "wall". Agents report waits, each of which may stand for short ones, and at the end the sums: what
  * no sample stands for is written then, without a stack.
  */
 /* Write the reports up to now at the end of a file, or of the recording. */

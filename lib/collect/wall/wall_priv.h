@@ -102,7 +102,7 @@ struct walls {
 	 */
 	uint64_t beginning_ns;
 	char *no_bpf;			/* what is lost where the recorder fills the slots; NULL: BPF does */
-	struct wallpolls *polls;	/* and no records tell of switches; NULL: they do */
+	struct wallpolls *polls;	/* and no records report switches; NULL: they do */
 	char *no_records;		/* why not, then */
 	char *no_reading;		/* why stacks of threads cannot be read; NULL: they can */
 	uint64_t nr_denied;		/* blocks whose stacks this user may not look at */
@@ -173,7 +173,7 @@ void account_begin(struct account *a, const struct wall_slot *s);
 bool account_given_back(const struct account *a, const struct wall_slot *s);
 /* Note that the thread may have left sites since the last scan; s is of this account's thread. */
 void account_follow_sites(struct collect *c, struct account *a, const struct wall_slot *s);
-/* Place number i is where it is seen now. */
+/* Set place number i, which is where it is seen now. */
 struct place *account_set_place(struct account *a, unsigned int i, uint32_t thread, uint32_t reason,
 				const struct frame *frames, size_t nr);
 /* The state of a blocked thread as it was found. */
@@ -187,15 +187,18 @@ struct walked {
 
 /* s is in a block that was walked, and in walls.file is its file: the block is open. */
 void account_walked(struct collect *c, struct account *a, const struct wall_slot *s, const struct walked *k);
-/* The kernel's side of the block that is open. */
+/* Set the kernel's side of the open block. */
 void account_set_where(struct collect *c, struct account *a, const struct wall_where *at);
-/* The block that is open has ended, and others may have come after it. */
+/* Finish the open block, which has ended; others may have come after it. */
 void account_finish_block(struct collect *c, struct account *a, const struct wall_slot *s);
-/* All up to now_ns is written; s was read then. What was walked goes on to be where it was. */
+/* Write everything up to now_ns; s was read then. A thread that was walked is taken to be still there. */
 void account_tell(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns);
-/* The same, and no more is known of it. */
+/* Do the same for the last time: no more will be known of it. */
 void account_settle(struct collect *c, struct account *a, const struct wall_slot *s, uint64_t now_ns);
-/* What was seen before since_ns may have no names in the next file, but where the thread is now. */
+/*
+ * Forget what was seen before since_ns, except where the thread is now: it may have no names in the next
+ * file.
+ */
 void account_forget_old(struct account *a, uint64_t since_ns);
 void account_forget_codes(struct account *a);
 void account_forget_places(struct account *a);
@@ -208,9 +211,9 @@ struct proc;
 struct wallpolls *wallpolls_new(struct collect *c);
 void wallpolls_free(struct wallpolls *x);	/* NULL: nothing */
 
-/* A look at all threads; the first finds the processes to record. */
+/* Look at all threads; the first look finds the processes to record. */
 void wallpolls_look(struct collect *c, struct wallpolls *x, uint64_t now_ns);
-/* How long the next look is to wait, so that looks take a small part of a CPU only. */
+/* Return how long to wait before the next look, so that looks take only a small part of a CPU. */
 uint64_t wallpolls_pause_ns(const struct wallpolls *x);
 /* Read again what the process has mapped, before a thread of it is walked: no record says so. */
 void wallpolls_map(struct collect *c, struct wallpolls *x, struct proc *p);

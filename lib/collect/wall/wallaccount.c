@@ -433,7 +433,7 @@ void account_tell(struct collect *c, struct account *a, const struct wall_slot *
 	if (!a->thread)
 		return;
 	wallaccount_write_rest(c, a, &t, now_ns);
-	/* of an end before from_ns the kernel may have told late */
+	/* the kernel may have reported an end before from_ns late */
 	write_account(c, a, &t, MAX(wall_moment(s, now_ns), a->from_ns), s->nr_blocks);
 	a->from_ns = MAX(wall_moment(s, now_ns), a->from_ns);
 	a->from = t;

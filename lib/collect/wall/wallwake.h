@@ -29,10 +29,13 @@ struct wallwake_code {
 /* Find the place of the thread that ended a block. */
 void wallwakes_find(struct collect *c, struct wallwakes *x, const struct wall *w, uint32_t slot,
 		    uint32_t block_nr, struct wallwake_code *code);
-/* A wait of which that thread.wake is written, if a thread ended it. Of the same code none is held again. */
+/*
+ * Write the thread.wake of a wait, if a thread ended it, or hold it until the agent has sent the rest of
+ * code, once: code->block_nr is 0 afterwards.
+ */
 void wallwakes_write(struct collect *c, struct wallwakes *x, const struct rec_wake *wake,
 		     struct wallwake_code *code);
-/* The agent says where the thread was that ended that block. */
+/* Note where the thread was that ended that block, as the agent reports it. */
 void wallwakes_java(struct collect *c, struct wallwakes *x, const uint32_t slot_and_block[2],
 		    const struct frame *frames, size_t nr);
 /* Write what no agent sent in time; UINT64_MAX: all of it. */

@@ -23,7 +23,7 @@ struct cpuclock_config {		/* constants to the programs */
 };
 
 struct cpuclock_control {
-	__u64 nr_untold;	/* threads that ended while there was no room to tell of them, */
+	__u64 nr_untold;	/* threads that ended while there was no room to report them, */
 	__u64 untold_ns;	/* and what they had used */
 	__u32 nr_refused;	/* processes that found no room in the list */
 	__u32 pad;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* trapped.h - samples that a clock's BPF program tells of by itself (trap.h): between it and the recorder. */
+/* trapped.h - the record by which a clock's BPF program reports a sample to the recorder itself (trap.h). */
 #ifndef PMU_BPF_TRAPPED_H
 #define PMU_BPF_TRAPPED_H
 

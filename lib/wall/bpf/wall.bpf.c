@@ -7,9 +7,9 @@
  *  [2] woken() runs on any CPU, and writes woken_ns, waker and state only, and only when leave() was through:
  *      the state is the last that leave() writes.  A waker that was earlier than that leaves a note, and
  *      enter() puts it right: the thread cannot run before its waker is through;
- *  [3] an exit is no end: a thread still blocks after sched_process_exit.  Its last switch is the one with
- *      TASK_DEAD, or, when its number was given away before that, the birth of the next with that
- *      number;
+ *  [3] an exit is not an end: a thread still blocks after sched_process_exit.  Its last switch is the
+ *      one with TASK_DEAD, or, when its number was given away before that, the birth of the next with
+ *      that number;
  *  [4] there are kernels that hide switches from and to some threads.  What a thread ran when its coming
  *      or its going was not seen is what the kernel charged it; the rest is waiting for a CPU.
  */
