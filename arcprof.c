@@ -36,7 +36,7 @@ static void apply_common(const struct common_opts *o)
 	term_setup(o->color);
 }
 
-/* Exit when the reader of our stdout has seen enough, which is no failure. */
+/* Exit when the reader of our stdout has seen enough, which is not a failure. */
 static void closed_pipe(int sig)
 {
 	_exit(0);

@@ -80,7 +80,7 @@ int command_input(const char **input, const char *import, int nr_operands, char 
 int command_check_input(const char *input, const char *import);
 /* Search the folder of --symfs from now on; NULL: none. Return 0, or EXIT_USAGE after reporting an error. */
 int command_symfs(const char *dir);
-/* "usage: ..." and the options, as -h shows them. */
+/* Print "usage: ..." and the options, as -h shows them. */
 void command_print_help(const struct command *c, FILE *out);
 /* Print what "arcprof --help" prints: usage, commands by group, global options. */
 void arcprof_print_help(FILE *out);
@@ -101,7 +101,9 @@ void help_print_pages(FILE *out);
 /* Run a whole command line, as main() does, in a process that ends then.  Returns its exit status. */
 int arcprof_run(int argc, char **argv);
 
-/* "arcprof --dump <what> [<command>]": what the tables say, for the Makefile and the completions. */
+/*
+ * Run "arcprof --dump <what> [<command>]": print what the tables say, for the Makefile and the completions.
+ */
 int describe(int argc, char **argv);
 /*
  * Print a part of the manual pages that is made of the tables, such as "record-synopsis". Returns false

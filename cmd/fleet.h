@@ -34,7 +34,7 @@ struct fleet_opts {
 /* The server of that URL, with the bounds that the options set it. */
 struct http_server fleet_server(const struct fleet_opts *o, const char *url);
 
-/* --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
+/* Get --since and --until, in seconds since 1970, earlier by shift_ns; 0: not given. */
 int fleet_times(const struct fleet_opts *o, uint64_t *since_s, uint64_t *until_s, struct err *e);
 
 /* --table: nodes first, which has the rows of recordings; NULL at the end. */
@@ -56,7 +56,10 @@ int fleet_choose(const struct fleet_opts *o, const struct http_server *server, s
 /* Fetches from a URL or a folder into output; returns the exit status. */
 int fleet_fetch(const struct fleet_opts *o, const char *from, const char *output);
 
-/* Commands that fetch, and show it. operands: the URL or folder, then options. Exit status. */
+/*
+ * Run the commands that fetch and show the result. operands: the URL or folder, then options. Return the exit
+ * status.
+ */
 int fleet_report(const struct fleet_opts *o, int nr_operands, char **operands);
 int fleet_diff(const struct fleet_opts *o, int nr_operands, char **operands);
 int fleet_view(const struct fleet_opts *o, int nr_operands, char **operands);
@@ -65,7 +68,10 @@ int fleet_budget(const struct fleet_opts *o, int nr_operands, char **operands);
 /* Shows what the server makes itself: a flat profile, or the stanza of a function. */
 int fleet_ask(const struct fleet_opts *o, const struct http_server *server, struct err *e);
 
-/* Spools the traces, then sends all that is in the spool. operands: the URL, then traces. Exit status. */
+/*
+ * Spool the traces, then send everything in the spool. operands: the URL, then traces. Return the exit
+ * status.
+ */
 int fleet_push(const struct fleet_opts *o, int nr_operands, char **operands);
 
 /* Drops old rows of a server. operands: the URL. Exit status. */

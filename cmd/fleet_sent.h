@@ -25,12 +25,12 @@ struct sent {
 
 /* A file that cannot be read is as one that says nothing. */
 void sent_open(struct sent *s, const char *spool, const char *url, bool otlp);
-/* The file at path, as it is now; false when it cannot be looked at. */
+/* Get the key of the file at path, as it is now; return false if it cannot be read. */
 bool sent_key(const struct sent *s, const char *path, uint64_t *key);
 bool sent_has(const struct sent *s, uint64_t key);
-/* It is in the spool. */
+/* Note that it is in the spool. */
 int sent_add(struct sent *s, const char *folder, uint64_t key, struct err *e);
-/* Of a folder, nothing but these files is there any more. */
+/* Forget all files of a folder except these: the others are gone. */
 int sent_keep(struct sent *s, const char *folder, const struct map *keys, struct err *e);
 void sent_close(struct sent *s);
 

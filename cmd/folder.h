@@ -19,7 +19,7 @@ struct fleet_paths {
 };
 
 /*
- * -ENODATA: there is none. Files that are no traces are left out, and so is the one that a recorder writes;
+ * -ENODATA: there is none. Files that are not traces are left out, and so is the one that a recorder writes;
  * that of one that was killed is the last.
  */
 int fleet_list(struct fleet_paths *p, const char *dir, struct err *e);

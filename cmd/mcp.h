@@ -28,8 +28,8 @@ struct mcp {
 void mcp_tools_list(struct json *j);
 bool mcp_tool_exists(const char *name);
 /*
- * *args is at the object of arguments; NULL: there is none.  -EINVAL: they are not as the schema says.
- * Errors of the tool itself are in *a.
+ * Call a tool. *args is at the object of arguments; NULL: there is none.  -EINVAL: they are not as the schema
+ * says. Errors of the tool itself are in *a.
  */
 int mcp_tool_call(const struct mcp *m, const char *name, struct jsonin *args, struct work_answer *a,
 		  struct err *e);

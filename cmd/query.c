@@ -21,7 +21,7 @@
 
 struct query_request {
 	const char *input, *import, *sql;
-	char **files;			/* operands that are no SQL */
+	char **files;			/* operands that are not SQL */
 	int nr_files;
 	int format;
 	uint64_t limit, timeout, memory;

@@ -542,7 +542,9 @@ static int add_lock_event(struct sampling_opts *so, struct err *e)
 	return so->c.lock_exact ? opt_list_add(&so->events, "lock", e) : 0;
 }
 
-/* Return whether samples are requested: labels alone are no event, and beside calls they belong to these. */
+/*
+ * Return whether samples are requested: labels alone are not an event, and beside calls they belong to these.
+ */
 static bool asks_for_samples(const struct sampling_opts *so)
 {
 	size_t i;

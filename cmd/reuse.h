@@ -65,7 +65,7 @@ struct export_source {
 int export_trace(struct fleet_table *t, const struct export_source *from, const struct opt_list *metrics,
 		 bool calibrate, struct fleet_recording *rec, struct err *e);
 
-/* The number of a recording: of the bytes of its file, wherever it lies. */
+/* Get the number of a recording, made from the bytes of its file, wherever it lies. */
 int trace_number(const char *path, int64_t *id, struct err *e);
 
 #endif

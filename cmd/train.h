@@ -21,13 +21,13 @@ struct training {
 
 /* Check whether calls of a consumer of that kind are of the tier that is measured. */
 bool train_has_tier(const struct training *t, uint32_t kind);
-/* Why no JVM can be measured; NULL: one can. */
+/* Return why no JVM can be measured; NULL: one can. */
 const char *train_no_java(void);
 /* java: what starts the JVM to be measured; NULL: native functions are. */
 int train_start(struct training *t, const char *java, struct err *e);
 /*
- * A set of metrics, named as for record: seven recordings, and a row in the table for each metric. What
- * varies too much is not used unless it is accepted; a warning says so, and a row that is used stays.
+ * Measure a set of metrics, named as for record: seven recordings, and a row in the table for each metric.
+ * What varies too much is not used unless it is accepted; a warning says so, and a row that is used stays.
  */
 int train_set(struct training *t, const char *metrics, bool accept, struct calibration *table, struct err *e);
 /* The figures of calls of a function of some length, each in the metric's unit. */

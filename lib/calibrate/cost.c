@@ -37,7 +37,7 @@ static int64_t with_hooks(const struct calibration_turn *t, enum calibration_loo
 	return t->of[plain + 1].both - t->of[plain].both;
 }
 
-/* What the work takes that is in the functions of that loop. */
+/* Return how long the work inside the functions of that loop takes. */
 static int64_t body(const struct calibration_turn *t, enum calibration_loop plain)
 {
 	return t->of[plain].both - t->of[LOOP_PLAIN_EMPTY].both;
@@ -140,9 +140,9 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * Of two bodies, the one whose calls cost less: that is what hooks cost at least. A call of any length may
- * keep the difference to any, and lack what of a chain was not done yet when its exit was read: five percent
- * is what that may be of it.
+ * Choose the body whose calls cost less: that is the least that hooks cost. A call may keep the
+ * difference to any other body, and lack the part of a chain that was not done when its exit was read; in a
+ * call as long as the doubt, that is five percent.
  */
 static struct calibration_cost usual_cost(const struct turns *t)
 {
@@ -159,10 +159,10 @@ static struct calibration_cost usual_cost(const struct turns *t)
 }
 
 /*
- * With precise time, hooks overlap only with the work behind them. So the cost is that in a function which
- * has some, and in a caller which has. As long as both together, and twice by how much they disagree with an
- * empty one: no call that is as long keeps a part of it. But of work that leaves no room for a hook, however
- * long it is, what that costs more: five percent is what it may be.
+ * With precise time, hooks overlap only with the work behind them. So the cost is that in a function that
+ * has some, and in a caller that has. As long as both together, and twice by how much they disagree with an
+ * empty one: no call that is as long keeps a part of it. But work that leaves no room for a hook keeps what
+ * the hook costs more, however long it is; in a call as long as the doubt, that is five percent.
  */
 static struct calibration_cost precise_cost(const struct turns *t)
 {

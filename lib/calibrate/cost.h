@@ -37,7 +37,10 @@ struct calibration_turn {
 /* The median, the lower one of two; reorders values. nr is not 0. */
 int64_t calibration_median(int64_t *values, size_t nr);
 
-/* The mean of the middle half, in thousandths: finer than values are; reorders them. nr is not 0. */
+/*
+ * Return the mean of the middle half, in thousandths, finer than the values are; reorders them. nr must not
+ * be 0.
+ */
 int64_t calibration_middle(int64_t *values, size_t nr);
 
 /*

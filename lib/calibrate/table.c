@@ -193,7 +193,7 @@ static bool take_row(char *line, struct calibration_row *r)
 	return take_later_fields(line, r);
 }
 
-/* In place of the row with the same names, or a new one, after the last of the same client and CPU. */
+/* Replace the row with the same names, or add one after the last of the same client and CPU. */
 static void put(struct calibration *c, const struct calibration_row *r)
 {
 	const struct calibration_row *old = calibration_find(c, r->client, r->cpu, r->metrics, r->metric);
@@ -315,7 +315,7 @@ int calibration_store(const struct calibration *c, const char *path, struct err 
 			buf_fmt(&b, "\t%s", x->environment);
 		buf_putc(&b, '\n');
 	}
-	place_make_folders(path, 0777);		/* what fails here is told when the file is made */
+	place_make_folders(path, 0777);		/* what fails here is reported when the file is made */
 	r = newfile_open(&f, path, &(struct newfile_opts){ .own = true }, e);
 	if (r)
 		err_wrap(e, "cannot create the table");

@@ -79,42 +79,50 @@ void calibration_release(struct calibration *c);
 /* -EINVAL with the line's number; what came before it stays. */
 int calibration_parse(struct calibration *c, const char *text, size_t len, struct err *e);
 /*
- * In place of the row with the same names, or a new one, after the last of the same client and CPU; but a row
- * that is not used takes the place of none that is. False: the row is not used.
+ * Replace the row with the same names, or add one after the last of the same client and CPU; but a row that
+ * is not used never replaces one that is. Return false if the row is not used.
  */
 bool calibration_offer(struct calibration *c, const struct calibration_row *r);
-/* NULL: not measured. */
+/* Return the row of these names; NULL: not measured. */
 const struct calibration_row *calibration_find(const struct calibration *c, const char *client,
 					       const char *cpu, const char *metrics, const char *metric);
-/* "interpreted", "c1", "c2", "inlined"; "" for CALIBRATION_ANY_TIER. */
+/* Return "interpreted", "c1", "c2" or "inlined"; "" for CALIBRATION_ANY_TIER. */
 const char *calibration_tier_name(enum calibration_tier tier);
-/* "within between spread", with or without a doubt and sequences; false: that is not what the text says. */
+/*
+ * Parse "within between spread", with or without a doubt and sequences; return false if the text is anything
+ * else.
+ */
 bool calibration_cost(const char *text, struct calibration_cost *out);
 /* Writes that text. */
 void calibration_put_cost(struct buf *b, const struct calibration_cost *c);
 
-/* $XDG_DATA_HOME/arcprof/calibration, or in ~/.local/share; -ENOENT: the user has no home directory. */
+/*
+ * Get $XDG_DATA_HOME/arcprof/calibration, or that in ~/.local/share; -ENOENT: the user has no home directory.
+ */
 int calibration_path(struct buf *path, struct err *e);
-/* A file that is not there is an empty table. */
+/* Read the table; a file that does not exist is an empty one. */
 int calibration_load(struct calibration *c, const char *path, struct err *e);
 /* Replaces the file as a whole; folders are made. */
 int calibration_store(const struct calibration *c, const char *path, struct err *e);
 
-/* This machine's processor, and the hooks that this arcprof has: their names in the table. */
+/* Write the names that the table uses for this machine's processor, and for the hooks of this arcprof. */
 void calibration_cpu(char *out);
 void calibration_hookit(char *out);
-/* The kernel's release, its clock, and whether the machine is virtual: "Linux 6.12.9, clock tsc". */
+/* Write the kernel's release, its clock, and whether the machine is virtual: "Linux 6.12.9, clock tsc". */
 void calibration_environment(char *out);
-/* The agent with that build-id in a JVM, by a hash of the JVM's build; version is what it says of itself. */
+/*
+ * Write the name of the agent with that build-id in a JVM, with a hash of the JVM's build; version is what
+ * the JVM says about itself.
+ */
 void calibration_java(char *out, const char *agent, uint64_t jvm, const char *version);
 /*
- * Of such a client: its hash and version, "1234567890abcdef 17.0.1+2 (Vendor)"; NULL: it is none of
- * that agent's.
+ * Return hash and version in such a client's name, "1234567890abcdef 17.0.1+2 (Vendor)"; NULL: it
+ * belongs to another agent.
  */
 const char *calibration_jvm(const char *client, const char *agent);
 /*
- * The bytes of the trainer, and of its like for JVMs, a class file; of that *len is 0 where this build
- * has none.
+ * Return the bytes of the trainer, and those of the one for JVMs, a class file, whose *len is 0 where
+ * this build has none.
  */
 const void *calibration_trainer(size_t *len);
 const void *calibration_java_trainer(size_t *len);

@@ -52,7 +52,7 @@ enum callflow_flags {
 	CALLFLOW_BRACKETS = 1 << 3,
 	/* calls are timed one by one: base[] is that of enum callflow_timed, and there are no metrics */
 	CALLFLOW_TIMED = 1 << 5,
-	/* how the code of each method runs is told: enum callflow_tier in its consumer */
+	/* how the code of each method runs is known: enum callflow_tier in its consumer */
 	CALLFLOW_TIERS = 1 << 6,
 	/* the places that functions are called from are contexts, too */
 	CALLFLOW_SITES = 1 << 7,

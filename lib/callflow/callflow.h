@@ -36,7 +36,7 @@ struct callflow_kthread {
 	uint32_t seen;			/* its value when base was read */
 	int fd;				/* of the perf event behind it, -1 none */
 	uint64_t off_tsc;		/* CPU time = tsc + off_tsc, as long as *seq == seen */
-	uint64_t high;			/* highest CPU time told so far: it never steps back */
+	uint64_t high;			/* highest CPU time reported so far: it never steps back */
 	uint64_t cpu_ns;		/* the kernel's CPU time at the last look, */
 	uint64_t cpu_tsc;		/* and in cycles */
 	uint64_t start_ns;		/* CPU time when it started */
@@ -62,11 +62,11 @@ static inline bool callflow_is_own(const struct callflow_kthread *k)
 }
 
 /*
- * Adopts an area that the recorder made, mapped read and write. False: it makes no sense, or
- * another one was adopted before. Call it before any other function, once per process.
+ * Adopt an area that the recorder made, mapped for reading and writing. Return false if it
+ * is invalid, or another one was adopted before. Must be called before any other function, once per process.
  */
 bool callflow_attach(void *area, size_t bytes);
-/* The area was adopted by the process that forked this one. */
+/* Return whether the area was adopted by the process that forked this one. */
 bool callflow_forked(void);
 /*
  * Give back the area and all that was needed for it, so that another one can be adopted. No kthread nor
@@ -78,10 +78,10 @@ void callflow_detach(void);
 const struct callflow_area *callflow_area(void);
 
 /*
- * What the embedder knows; say it before the first kthread starts. Without it the metric
+ * Declare what the embedder knows, before the first kthread starts. Without it the metric
  * is refused to every thread.
- *  - CALLFLOW_ALLOC_BYTES: read tells the calling kernel thread's, a number that only grows; called
- *    on each enter and leave;
+ *  - CALLFLOW_ALLOC_BYTES: read returns the calling kernel thread's bytes, a number that only
+ *    grows; called on each enter and leave;
  *  - CALLFLOW_ALLOC_OBJECTS: every object will be reported by callflow_charge_object();
  *  - CALLFLOW_BYTECODES: methods will report what they execute by callflow_charge_event().
  */
@@ -91,19 +91,19 @@ void callflow_has_bytecodes(void);
 /* Is the metric of this kind among those that the area asks for? */
 bool callflow_wants_metric(enum callflow_metric_kind kind);
 /*
- * The embedder sees each entry of a method: an exit of one that is not open was told already, and is counted
- * as a repair but changes nothing. Not of a thread that is CALLFLOW_THREAD_LATE.
+ * Declare that the embedder sees each entry of a method: the exit of one that is not open was reported
+ * before, and is counted as a repair but changes nothing. Not for a thread that is CALLFLOW_THREAD_LATE.
  */
 void callflow_sees_entries(void);
 
 /*
- * A logical thread; NULL: no room (counted). The name may come later. When slots or memory run short, it
- * goes on with the tree of one of its kind that has ended: that is then CALLFLOW_THREAD_SEVERAL. Those that
- * began before that keep their trees, and names, as long as there is any room.
+ * Return a new logical thread; NULL: no room (counted). The name may come later. When slots or memory run
+ * short, it goes on with the tree of one of its kind that has ended: that is then CALLFLOW_THREAD_SEVERAL.
+ * Those that began before that keep their trees, and names, as long as there is any room.
  */
 struct callflow_thread *callflow_thread_new(uint32_t tid, uint64_t java_id, uint32_t flags);
 void callflow_thread_name(struct callflow_thread *t, const char *name, size_t len);
-/* Its tree stays. It must not be mounted. */
+/* End a thread, which must not be mounted. Its tree stays. */
 void callflow_thread_end(struct callflow_thread *t);
 
 /*
@@ -129,36 +129,36 @@ void callflow_look_outside(struct callflow_thread *t);
 void callflow_put_outer(struct callflow_thread *t, uint32_t consumer, struct callflow_outer o);
 
 /*
- * The calling kernel thread, with own (may be NULL) as what is charged when nothing is mounted.
+ * Register the calling kernel thread, with own (may be NULL) as what is charged when nothing is mounted.
  * user is kept for the embedder. NULL: no memory.
  */
 struct callflow_kthread *callflow_kthread_start(struct callflow_thread *own, void *user);
-/* Another user, of whom metrics are read from now on: what was consumed by then is charged. */
+/* Set another user, from which metrics are read from now on; what was consumed until then is charged. */
 void callflow_kthread_set_user(struct callflow_kthread *k, void *user);
 /* Charges what is left to be charged, ends own, and gives back what the kernel holds for it. */
 void callflow_kthread_end(struct callflow_kthread *k);
 /* Charges what is left to be charged, and notes the kernel's account: the process may end now. */
 void callflow_kthread_note(struct callflow_kthread *k);
 /*
- * The process will end soon: notes what each of its threads has consumed, so that the recorder can charge
- * open calls when there is nothing left that it could ask. From any thread.
+ * Note what each thread has consumed, because the process will end soon: the recorder can then charge
+ * open calls when there is nothing left to ask. May be called from any thread.
  */
 void callflow_look(void);
 
 /*
- * A virtual thread takes this kernel thread, or leaves it: what was consumed so far is charged
- * to who had it. Mounting over another one unmounts that first.
+ * Mount a virtual thread on this kernel thread, or unmount it: what was consumed so far is
+ * charged to the one that was mounted. Mounting over another one unmounts that first.
  */
 void callflow_mount(struct callflow_kthread *k, struct callflow_thread *t);
-/* The same for one that found no room: until it leaves, calls are lost, and counted as that. */
+/* Mount a virtual thread that found no room: until it leaves, its calls are lost, and counted as lost. */
 void callflow_mount_lost(struct callflow_kthread *k);
 void callflow_unmount(struct callflow_kthread *k);
 
-/* A call, its normal end, and its end by an exception; leave also closes what is open inside. */
+/* Count a call, its normal end, and its end by an exception; leave also closes what is open inside. */
 void callflow_enter(struct callflow_kthread *k, uint32_t consumer);
 void callflow_leave(struct callflow_kthread *k, uint32_t consumer);
 void callflow_thrown(struct callflow_kthread *k, uint32_t consumer);
-/* The normal end of a call that the caller knows to be the innermost open one. */
+/* Count the normal end of a call that the caller knows to be the innermost open one. */
 void callflow_leave_top(struct callflow_kthread *k);
 
 /*
@@ -181,35 +181,35 @@ static inline uint64_t callflow_frame(uint64_t sp, uint64_t site)
 }
 
 /*
- * The same for native code, where longjmp() leaves frames without a word. frame is 0 when it is not
+ * Do the same for native code, where longjmp() leaves frames without notice. frame is 0 when it is not
  * on the thread's own stack. The stack grows down: open calls that lie lower are gone, and
  * those at the same place that return elsewhere.
  */
 void callflow_enter_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 void callflow_leave_frame(struct callflow_kthread *k, uint32_t consumer, uint64_t frame);
 /*
- * The same of a call that returns to site, an address: where it was made from is a context around it. Not
- * where frame is 0, nor of what is in the frame of an open call.
+ * Do the same for a call that returns to the address site: the place it was made from is a context around
+ * it. Not where frame is 0, nor for what is in the frame of an open call.
  */
 void callflow_enter_from(struct callflow_kthread *k, uint64_t site, uint32_t consumer, uint64_t frame);
 void callflow_leave_from(struct callflow_kthread *k, uint64_t site, uint32_t consumer, uint64_t frame);
 /*
- * The same in Java, where the caller tells the place: the innermost open call, of a method, calls from there
- * until it tells another. Place: a line, or CALLFLOW_PLACE_BCI and a bytecode index; 0: not known.
+ * Do the same in Java, where the caller reports the place: the innermost open call, of a method, calls from
+ * there until it reports another. Place: a line, or CALLFLOW_PLACE_BCI and a bytecode index; 0: not known.
  */
 void callflow_at(struct callflow_kthread *k, uint32_t place);
 void callflow_enter_at(struct callflow_kthread *k, uint32_t consumer);
 void callflow_leave_at(struct callflow_kthread *k, uint32_t consumer);
 void callflow_thrown_at(struct callflow_kthread *k, uint32_t consumer);
-/* The same of the function at that address. */
+/* Do the same for the function at that address. */
 void callflow_enter_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 void callflow_leave_function(struct callflow_kthread *k, uint64_t addr, uint64_t frame);
 
 /*
- * From now on who is charged works for these labels ("key=value,..."; len 0: for none): what it consumes goes
- * to contexts of their own, and so do calls that begin. Calls that are open stay open: each is counted where
- * it began, and its time where it passed. Takes a time in proportion to the open calls. Nothing without
- * callflow_area.nr_labels.
+ * Set the labels ("key=value,..."; len 0: none) for which the charged thread works from now on: what it
+ * consumes goes to contexts of their own, and so do calls that begin. Calls that are open stay open: each is
+ * counted where it began, and its time where it passed. The time it takes is proportional to the open calls.
+ * Does nothing without callflow_area.nr_labels.
  */
 void callflow_label(struct callflow_kthread *k, const char *text, size_t len);
 
@@ -229,8 +229,8 @@ static inline uint64_t callflow_depth(const struct callflow_kthread *k)
 void callflow_unwind(struct callflow_kthread *k, uint64_t depth);
 
 /*
- * The consumer under which the innermost open call of that method was entered: it has the tier of then.
- * Without one, the consumer given.
+ * Return the consumer under which the innermost open call of that method was entered, with the tier of
+ * that time; without such a call, the given consumer.
  */
 static inline uint32_t callflow_as_entered(const struct callflow_kthread *k, uint32_t consumer)
 {
@@ -248,17 +248,17 @@ static inline uint32_t callflow_as_entered(const struct callflow_kthread *k, uin
 }
 
 /*
- * With CALLFLOW_BRACKETS.  An outermost call begins: is it one to be traced?  Then its end, or that
- * it could not be traced, is told too; true: it was the last one.
+ * Return whether the outermost call that begins is to be traced (CALLFLOW_BRACKETS). If so, its
+ * end must be reported, or that it could not be traced; the latter return true after the last one.
  */
 bool callflow_bracket_due(void);
 bool callflow_bracket_over(bool traced);
 void callflow_bracket_methods(uint32_t nr);	/* that many more have probes */
 
 /*
- * The calling thread has allocated an object, and CALLFLOW_ALLOC_BYTES has its bytes: both are charged to
- * the class below the open context. Class: its number, 0: not known, or there is no room for another
- * context; then the open context is charged, as always.
+ * Charge an object that the calling thread has allocated, whose bytes CALLFLOW_ALLOC_BYTES includes, to
+ * the class below the open context. Class: its number; if that is 0 (not known), or there is no room for
+ * another context, the open context is charged, as always.
  */
 void callflow_charge_object(struct callflow_kthread *k, uint32_t class_number, uint64_t bytes);
 
@@ -271,7 +271,7 @@ static inline void callflow_missed(struct callflow_kthread *k)
 		k->cur->missed++;
 }
 
-/* The consumer of a native function. */
+/* Return the consumer of a native function. */
 uint32_t callflow_function(uint64_t addr);
 
 #endif

@@ -56,7 +56,7 @@ bool callflow_may_want_class(const struct callflow_rules *rules, const char *cla
 bool callflow_wants_function(const struct callflow_rules *rules, const char *module, size_t module_len,
 			     const char *name, size_t name_len);
 bool callflow_wants_thread(const struct callflow_rules *rules, const char *name, size_t name_len);
-/* There is no rule about methods: the caller's default applies. */
+/* Return whether there is no rule about methods, so that the caller's default applies. */
 bool callflow_rules_no_methods(const struct callflow_rules *rules);
 
 /* Return the rules of the area that was adopted; NULL if there are none. */

@@ -101,7 +101,7 @@ static inline uint32_t *site_of_top(const struct callflow_thread *t)
 	return &sites[top_of(t) - stack_of(t)];
 }
 
-/* Zeroed pages, or NULL; with wiped, zeroed again in a forked child. */
+/* Return zeroed pages, or NULL; with wiped, they are zeroed again in a forked child. */
 void *callflow_pages(size_t bytes, bool wiped);
 void callflow_free_pages(void *p, size_t bytes);
 uint64_t callflow_clock_ns(int clock);
@@ -110,8 +110,9 @@ uint64_t callflow_ratio(uint64_t cycles, uint64_t ns);	/* cycles a ns, times 2^3
 /* clock.c: the kernel moved the thread: CPU time by a system call. */
 uint64_t callflow_cpu_resync(struct callflow_kthread *k);
 /*
- * The kernel's CPU time of the thread, read between two time stamps. ran: it had the CPU from one to the
- * other, so half of that has passed since. Otherwise it may have waited for most of it, and nothing counts.
+ * Take over the kernel's CPU time of the thread, read between two time stamps. ran: it had the CPU from
+ * one to the other, so half of that has passed since. Otherwise it may have waited for most of it, and none
+ * of it counts.
  */
 uint64_t callflow_cpu_set(struct callflow_kthread *k, uint64_t ns, uint64_t before, uint64_t after, bool ran);
 void callflow_clock_start(struct callflow_kthread *k);
@@ -129,7 +130,7 @@ static inline uint32_t callflow_function_slot(uint64_t addr)
 	return addr * 0x9e3779b97f4a7c15ull >> cf.function_shift;
 }
 
-/* The consumer of a function that has the first slot that is looked at; 0: of another. */
+/* Return the consumer of a function that has the first slot of its hash; 0: another function has it. */
 static inline uint32_t callflow_known_function(uint64_t addr)
 {
 	uint32_t i = callflow_function_slot(addr);
@@ -150,21 +151,21 @@ void callflow_end_timed(const struct callflow_open *was, const struct callflow_o
  */
 void callflow_enter_more(struct callflow_kthread *k, uint32_t consumer);
 void callflow_leave_more(struct callflow_kthread *k, uint32_t consumer);
-/* 0: no room */
+/* Return a new node; 0: no room. */
 uint32_t callflow_node_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);
 void callflow_free_wide(struct callflow_thread *t);
 /* prune.c: makes room in the tree of t, by its own thread; false: there is none to be made now. */
 bool callflow_prune(struct callflow_thread *t);
 /*
- * A node for a context that parent does not have yet; first it drops what has too small a share, where that
- * is asked for and due, and prunes where there is no room. 0: there is none.
+ * Return a node for a context that parent does not have yet, or 0. First drop what has too small a share,
+ * where that is asked for and due, and prune where there is no room.
  */
 uint32_t callflow_context_new(struct callflow_thread *t, uint32_t parent, uint32_t consumer);
 void callflow_set_stack(struct callflow_thread *t, struct callflow_open *stack, uint32_t max, uint64_t depth);
-/* What t will be charged begins now; the clock of a thread that is mounted again goes on. */
+/* Begin to charge t from now on; the clock of a thread that is mounted again goes on. */
 void callflow_set_last(struct callflow_kthread *k, struct callflow_thread *t);
 
-/* CPU time in cycles, from a time stamp just read. */
+/* Return the CPU time in cycles, from a time stamp just read. */
 static inline uint64_t callflow_cpu_at(struct callflow_kthread *k, uint64_t tsc)
 {
 	uint64_t v;

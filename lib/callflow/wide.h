@@ -13,7 +13,7 @@ struct callflow_wide;
 
 struct callflow_wide *wide_new(void);				/* NULL: no memory */
 void wide_free(struct callflow_wide *w);			/* may be NULL */
-/* 0: none; w may be NULL */
+/* Return the child of this consumer, or 0; w may be NULL. */
 uint32_t wide_find(const struct callflow_wide *w, uint32_t parent, uint32_t consumer);
 bool wide_add(struct callflow_wide *w, uint32_t parent, uint32_t consumer, uint32_t node);
 

@@ -81,7 +81,7 @@ static int no_metric(const struct model *m, const char *name, struct err *e)
 	return -EINVAL;
 }
 
-/* What of the model is compared: a metric, or with is_n calls; source: whose n that is. */
+/* A column of the model that is compared: a metric, or with is_n calls; source: whose n that is. */
 struct chosen {
 	bool is_n, exact;
 	enum flow_n kind;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * inlined.c - when a function is inlined, time moves between it and its callers: some of what is called its
- * own is now theirs, or they no longer prepare a call. That is no regression if the function and its
+ * own is now theirs, or they no longer prepare a call. That is not a regression if the function and its
  * callers together consume what they did.
  */
 #include <math.h>
@@ -65,7 +65,7 @@ static struct diff_row with_callers(const struct inlining *x, uint32_t c, bool *
 	return all;
 }
 
-/* What its callers lost is what it gained, or the other way round. */
+/* Check a function that gained what its callers lost, or the other way round. */
 static void look_at(struct inlining *x, uint32_t c)
 {
 	bool *is_caller = xcalloc(x->base.d->m.consumers.nr_items, sizeof(*is_caller));

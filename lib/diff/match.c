@@ -48,7 +48,7 @@ static bool is_alone(const struct match *x, unsigned int side, uint32_t id)
 	return x->has[side][id] && !x->has[!side][id] && x->to[id] == id;
 }
 
-/* Text has functions of no kind. */
+/* Trees read from text have functions without a kind. */
 static bool is_function(const struct consumer *c)
 {
 	return kind_is(c->kind, KIND_JAVA | KIND_NATIVE) || c->kind == CONSUMER_ANY;
@@ -243,7 +243,7 @@ static bool key_of_the_only_one(struct match *x, uint32_t id)
 
 /* ---- rounds ---- */
 
-/* Of one key: how many of each side have it, and one of them. */
+/* The holders of one key: how many each side has, and one of them. */
 struct holders {
 	uint32_t id[DIFF_NR_SIDES], nr[DIFF_NR_SIDES];
 };

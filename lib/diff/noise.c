@@ -106,7 +106,7 @@ struct way {
 };
 
 /*
- * A method that is compiled late has consumed more in the interpreter, which is no change of the program.
+ * A method that is compiled late has consumed more in the interpreter, which is not a change of the program.
  * So what it consumed before counts as much as it would have been afterwards, unless that is a guess about
  * most of it.
  */
@@ -170,7 +170,7 @@ static double variance_of_blocks(const struct diff_run *r, const double *blocks,
 	return sum * DIFF_NR_BLOCKS / (DIFF_NR_BLOCKS - 1);
 }
 
-/* How many samples count as one, of one run: their weights differ, and they come in clusters. */
+/* Return how many samples of one run count as one: their weights differ, and they come in clusters. */
 static double samples_as_one(const struct noise *s, const struct diff_row *row, const struct diff_run *r)
 {
 	double x = row_sum(s->x, row, r), n = row_n(s->x, row, r), share = r->total ? x / r->total : 0;
@@ -263,7 +263,7 @@ static void look_release(struct look *k)
 
 /* ---- one row ---- */
 
-/* What is known of a row: how likely each deviation from run to run is, and the variance that it makes. */
+/* The likelihood of each deviation from run to run of a row, and the variance that it makes. */
 struct judgement {
 	struct noise_belief deviations;
 	double variance[NOISE_NR_DEVIATIONS];	/* of ln */
@@ -283,7 +283,7 @@ static double on_off(const struct diff_rows *x, const struct diff_row *row, cons
 	return 0;
 }
 
-/* Of counts that are too small for logarithms: exact for each deviation that runs may have. */
+/* Compute p for counts that are too small for logarithms: exactly, for each deviation that runs may have. */
 static double exact_p(const struct noise *s, const struct look *k, const struct judgement *j, double least)
 {
 	double nr_b = s->x->d->nr_of_side[DIFF_B], rest = nr_b * k->size[DIFF_A] / k->size[DIFF_B], p = 0, v;

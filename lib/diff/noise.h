@@ -47,7 +47,7 @@ struct noise_spread {
 	double share;		/* of the total, 0 to 1 */
 };
 
-/* How likely each of some deviations from run to run is: noise_deviation() of the same index. */
+/* The likelihood of each deviation from run to run, noise_deviation() of the same index. */
 enum { NOISE_NR_DEVIATIONS = 27, NOISE_NR_SHARES = 8 };
 struct noise_belief {
 	double part[NOISE_NR_DEVIATIONS];	/* of 1 */
@@ -64,8 +64,8 @@ void noise_fill(struct noise *s, struct diff_rows *x);
 /* Fills those of one row, without q and changed, as noise_fill() has learned. */
 void noise_of_row(const struct noise *s, struct diff_row *row);
 /*
- * The smallest growth, as a part of the value, that would have been marked in 8 of 10 comparisons like this
- * one; INFINITY: none that is worth a number, or it is not known.
+ * Return the smallest growth, as a part of the value, that would have been marked in 8 of 10 comparisons like
+ * this one; INFINITY: none that is worth a number, or it is not known.
  */
 double noise_detectable(const struct noise *s, const struct diff_row *row);
 

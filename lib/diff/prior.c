@@ -20,7 +20,7 @@
 #define FIRST_DEVIATION .003
 #define STEP_OF_DEVIATION .25	/* of ln */
 
-/* How sure what is stated is: standard deviations of ln(at_percent), of falls, and of ln(df). */
+/* The uncertainty of what is stated: standard deviations of ln(at_percent), of falls, and of ln(df). */
 static const struct noise_prior sure = { .6, .15, .7 };
 
 /* Measured on programs in C and Java: Documentation/technical/difference.adoc. */
@@ -92,7 +92,7 @@ static void believe(const struct noise_prior *p, struct noise_belief *by_share)
 
 /* ---- what is seen ---- */
 
-/* How likely each deviation makes such a spread, but for a factor. */
+/* Compute the likelihood of each deviation to make such a spread, up to a factor. */
 static void explain(const struct noise_spread *s, double df, double *likelihood)
 {
 	double most = -INFINITY;

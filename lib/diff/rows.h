@@ -19,7 +19,7 @@ enum diff_of { DIFF_BASE, DIFF_CUM };
 /* The rows of a stanza, in its order. */
 enum diff_kind { DIFF_PARENT, DIFF_SELF, DIFF_CHILD, DIFF_RPARENT, DIFF_RSELF, DIFF_RCHILD };
 
-/* reasons why a difference is no change of the program, whatever its probability */
+/* reasons why a difference is not a change of the program, whatever its probability */
 enum diff_doubt {
 	DIFF_SURE,
 	DIFF_ONE_RUN,		/* few runs make it, of three or more a side */
@@ -70,7 +70,7 @@ void rows_init(struct diff_rows *x, const struct diff *d, enum diff_by by, enum 
 	       enum diff_normalize normalize);
 void rows_release(struct diff_rows *x);
 
-/* Values, sums and share of a row that has another set now. */
+/* Recompute values, sums and share of a row whose set has changed. */
 void rows_sum_up(const struct diff_rows *x, struct diff_row *row);
 
 /* Return the row's value in a run, n of its samples or calls, and both divided by what normalises. */

@@ -132,7 +132,7 @@ static int read_heads(struct reader *x, const char *p, struct err *e)
 	return 0;
 }
 
-/* What the process or thread consumed itself: a further row of it. */
+/* Add a further row for what the process or thread consumed itself. */
 static void put_own(struct reader *x, const struct field *f, const struct answer_head *h)
 {
 	bool is_thread = h->thread != h->process;
@@ -150,7 +150,7 @@ static bool is(struct field f, const char *text)
 	return f.len == (int)strlen(text) && !memcmp(f.s, text, f.len);
 }
 
-/* What a context is called: by its thread, its path and its function. */
+/* Append the key of a context: its thread, its path and its function. */
 static void put_context(struct buf *b, uint32_t thread, struct field path, struct field func)
 {
 	buf_fmt(b, "%u:", thread);

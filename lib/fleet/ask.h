@@ -34,7 +34,9 @@ struct ask_answer {
 int ask_server(struct ask_answer *a, const struct fetch *f, const char *function, struct err *e);
 void ask_release(struct ask_answer *a);
 
-/* Rows from the text of an answer, which is changed: what, name, kind, module and four numbers, with tabs. */
+/*
+ * Parse the rows of an answer, whose text is changed: what, name, kind, module and four numbers, with tabs.
+ */
 int ask_parse(struct ask_answer *a, char *text, struct err *e);
 
 #endif

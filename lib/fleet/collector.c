@@ -31,7 +31,7 @@ char *collector_url(const char *url)
 	return xasprintf("%.*s/v1development/profiles%s", (int)before, url, rest + (*rest == '/'));
 }
 
-/* What a terminal can show of it; NULL: nothing. */
+/* Return what a terminal can show of it; NULL: nothing. */
 static char *text_of(const struct span *s)
 {
 	struct buf b = BUF_INIT;

@@ -22,7 +22,7 @@ struct collector_answer {
 	uint64_t wait_s;		/* for so long it wants to be left alone; 0: it does not say */
 };
 
-/* Whether anything answers at the URL of the service, whatever it says: 0. -EAGAIN: nothing does. */
+/* Return 0 if anything answers at the URL of the service, whatever it says; else -EAGAIN. */
 int collector_ask(const struct http_server *server, struct err *e);
 
 /*
@@ -33,11 +33,14 @@ int collector_ask(const struct http_server *server, struct err *e);
  */
 int collector_send(const struct http_server *server, int fd, struct collector_answer *a, struct err *e);
 
-/* An ExportProfilesServiceResponse; -EINVAL: the bytes are none. *a is to be freed in any case. */
+/*
+ * Parse an ExportProfilesServiceResponse; -EINVAL: the bytes are something else. *a must be freed in any
+ * case.
+ */
 int collector_parse_response(const void *data, size_t len, struct collector_answer *a);
-/* The message of a google.rpc.Status; NULL: the bytes are none. */
+/* Return the message of a google.rpc.Status; NULL: the bytes are something else. */
 char *collector_parse_status(const void *data, size_t len);
-/* The URL of the service, malloc'd: with the path that OTLP has for it, if it has none. */
+/* Return the URL of the service, malloc'd, with OTLP's path for it if it has none. */
 char *collector_url(const char *url);
 
 #endif

@@ -39,10 +39,10 @@ struct fetch_metric {
 /* The metric that is wanted; -ENODATA: no rows match. The caller releases *x in any case. */
 int fetch_choose_metric(const struct fetch *f, struct fetch_metric *x, struct err *e);
 void fetch_metric_release(struct fetch_metric *x);
-/* " FROM ... WHERE ..." with all that f chooses; metric NULL: of any. */
+/* Append " FROM ... WHERE ..." with all that f selects; metric NULL: any. */
 void fetch_put_rows(struct buf *b, const struct fetch *f, const char *metric);
 void fetch_put_literal(struct buf *b, const char *s);
-/* max_answer: bytes; 0: the server's. */
+/* Send a statement, and get its answer. max_answer: bytes; 0: the server's limit. */
 int fetch_ask(const struct fetch *f, const struct buf *sql, size_t max_answer, struct buf *answer,
 	      struct err *e);
 

@@ -201,7 +201,7 @@ int http_refuse(struct err *e, int code, const char *url, const char *text)
 
 /* ---- answers ---- */
 
-/* Of the header's value: seconds, or a date. */
+/* Parse the header's value: seconds, or a date. */
 static uint64_t wait_of(const char *s, uint64_t now_s)
 {
 	struct tm tm = { 0 };

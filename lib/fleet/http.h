@@ -45,43 +45,45 @@ struct http_answer {
 };
 
 /*
- * Fills *a with the answer, whatever its status; redirections are not followed.  -EAGAIN: nobody answered in
- * time, so whether the request was carried out is not known; -EMSGSIZE: the answer is longer than
+ * Fills *a with the answer, whatever its status; redirections are not followed.  -EAGAIN: no answer in time,
+ * so whether the request was carried out is not known; -EMSGSIZE: the answer is longer than
  * max_answer; -ENOENT: there is no curl.
  */
 int http_send(const struct http_request *q, struct http_answer *a, struct err *e);
 /*
- * The same of several, one after the other, over one connection where the server keeps it.  After one that
+ * Send several, one after the other, over one connection where the server keeps it.  After one that
  * fails none is sent; the answers before it are there.  Any but the first may be sent twice: curl does that
  * by itself where the server closes a connection that it was expected to keep.
  */
 int http_send_all(const struct http_request *q, struct http_answer *a, size_t nr, struct err *e);
 
-/* 0 for status 200; else as http_query(). */
+/* Return 0 for status 200, else as http_query() does. */
 int http_accept(const struct http_request *q, const struct http_answer *a, struct err *e);
-/* -EPROTO: it is none. */
+/* Parse an answer that is one number; -EPROTO: it is something else. */
 int http_take_number(const struct http_answer *a, uint64_t *number, struct err *e);
 
 /*
- * A statement, of what answers 200 with what was asked for, or else with text.  *answer has the body alone.
- * -EAGAIN: nobody answered, or the server cannot now; -EPROTO: it refused, *e has the beginning of what it
- * said.
+ * Send a statement to a server that answers 200 with the result, or another status with text.  *answer has
+ * the body alone. -EAGAIN: no answer, or the server cannot now; -EPROTO: it refused, *e has the
+ * beginning of what it said.
  */
 int http_query(const struct http_request *q, const char *sql, struct buf *answer, struct err *e);
-/* A statement whose answer is one number, in the time of a question. -EPROTO: it is none. */
+/*
+ * Send a statement whose answer is one number, with the timeout of a question. -EPROTO: it is something else.
+ */
 int http_ask_number(const struct http_server *server, const char *sql, uint64_t *number, struct err *e);
 
 /* Fills *e with "host: text", the first line of it; returns -code. */
 int http_refuse(struct err *e, int code, const char *url, const char *text);
-/* Whether the status says that the same request may be carried out later. */
+/* Return whether the status says that the same request may be carried out later. */
 bool http_is_busy(int status);
 
-/* Whether it is a URL that http_send() takes. */
+/* Return whether it is a URL that http_send() takes. */
 bool http_is_url(const char *s);
-/* Overwrites the password in "http://user:password@host/?password=", so that nothing shows it. */
+/* Overwrite the password in "http://user:password@host/?password=", so that nothing shows it. */
 void http_hide_secrets(char *url);
 
-/* The seconds that headers, of one or several answers, ask to wait; now_s: since 1970. 0: they do not. */
+/* Return the seconds that the headers of one or several answers ask to wait, or 0. now_s: since 1970. */
 uint64_t http_retry_after(const char *headers, uint64_t now_s);
 
 #endif

@@ -14,7 +14,7 @@
 /* The name of the function, of kind mark, that stands for what threads and processes consumed themselves. */
 #define FLEET_OWN "[thread]"
 
-/* Of a function, by what same_identify() (model/same.h) says of it, made of fleet_text(). */
+/* Return the id of a function, made of the fleet_text() of what same_identify() (model/same.h) returns. */
 int64_t fleet_func(const char *kind, const char *module, const char *name, const char *detail);
 /* Return the id of a context, made of its parent's path (0: the parent is a thread) and its function. */
 int64_t fleet_path(int64_t parent, int64_t func);
@@ -22,8 +22,8 @@ int64_t fleet_path(int64_t parent, int64_t func);
 int64_t fleet_trace(const void *data, size_t len);
 
 /*
- * Replaces *b by s as tables have it: in place of control characters, backslashes and what is not UTF-8
- * stands '?', so that no engine needs escapes.
+ * Set *b to s as tables store it: control characters, backslashes and invalid UTF-8 become '?', so that
+ * no engine needs escapes.
  */
 void fleet_text(struct buf *b, const char *s);
 

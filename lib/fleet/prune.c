@@ -29,7 +29,7 @@ struct partition {
 	uint64_t number, nr_rows, len_bytes;
 };
 
-/* What one table has, and less what the next one has, of the same time. */
+/* Append the difference between one table and the next one, for the same time. */
 static void put_difference(struct buf *b, enum prune_table table, uint64_t first_s, uint64_t end_s)
 {
 	const unsigned int unit_s = levels[table + 1].unit_s;

@@ -129,7 +129,7 @@ int segments_ask(const struct http_server *server, struct err *e)
 	return -ENODATA;
 }
 
-/* Those that wait, in hex with that between two, or as numbers. */
+/* Append the ids of waiting segments, in hex or decimal, separated by "between". */
 static void put_ids(struct buf *b, const struct segment *s, size_t nr, bool hex, const char *between)
 {
 	const char *joint = "";

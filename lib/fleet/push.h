@@ -42,24 +42,24 @@ struct segment {
 
 /* Fills *s from the name of a file in the spool; false: it is not one of a segment. */
 bool segment_parse(const char *name, struct segment *s);
-/* The path of its file, malloc'd. */
+/* Return the path of its file, malloc'd. */
 char *segment_path(const char *spool, const struct segment *s);
 
-/* The order in which segments are sent, for qsort(). */
+/* Compare two segments by the order in which they are sent, for qsort(). */
 int segment_compare(const void *a, const void *b);
-/* How many of the nr segments in that order go in one batch: at least one. */
+/* Return how many of the nr segments, in that order, go in one batch: at least one. */
 size_t segments_batch(const struct segment *s, size_t nr);
 
 /*
- * Whether the server answers, and has the tables: 0. -EAGAIN: it does not answer; -ENODATA: it has no tables;
+ * Return 0 if the server answers and has the tables. -EAGAIN: it does not answer; -ENODATA: it has no tables;
  * -EPROTO: it refuses.
  */
 int segments_ask(const struct http_server *server, struct err *e);
 
 /*
- * One attempt at a batch, those in it that wait: 0 when the fate of each is decided. -EAGAIN: try again;
- * -EPROTO: the server refuses something of the batch, or a file cannot be read; -EIO: it does not have what
- * it took.
+ * Try once to send the waiting segments of a batch. Return 0 when the fate of each is decided. -EAGAIN: try
+ * again; -EPROTO: the server refuses something of the batch, or a file cannot be read; -EIO: it does not have
+ * what it took.
  */
 int segments_push(const struct http_server *server, const char *spool, struct segment *s, size_t nr,
 		  struct err *e);

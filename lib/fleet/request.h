@@ -30,15 +30,15 @@ struct request {
 };
 
 /*
- * head: the text with its empty line. -EINVAL: it is no request, or says its length in two ways;
- * -EMEDIUMTYPE: the body is encoded in a way that is not known here.
+ * Parse the head of a request, up to and with its empty line. -EINVAL: it is not a request, or says its
+ * length in two ways; -EMEDIUMTYPE: the body is encoded in a way that is not known here.
  */
 int request_parse(struct request *q, const char *head, struct err *e);
 
 bool request_is(const struct request *q, const char *method);
 /* Appends the value of a parameter, without its escapes; false: there is none. */
 bool request_param(const struct request *q, const char *name, struct buf *value);
-/* Whether the header Content-Type begins so. */
+/* Return whether the header Content-Type begins with type. */
 bool request_has_type(const struct request *q, const char *type);
 
 /* A body in chunks, as it comes; begins with zeroes. */
@@ -51,7 +51,7 @@ struct chunks {
 
 /*
  * Appends the data of these bytes to *body: 1 when that is all of it, 0 if more must come. -EFBIG: it has
- * more than limit bytes; -EINVAL: these are no chunks.
+ * more than limit bytes; -EINVAL: these are not chunks.
  */
 int chunks_take(struct chunks *c, const char *bytes, size_t len, size_t limit, struct buf *body,
 		struct err *e);

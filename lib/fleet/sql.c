@@ -39,7 +39,7 @@ int sql_roll_up(enum sql_engine engine, FILE *out)
 	return 0;
 }
 
-/* Of "--@ name parameter...": DuckDB's parameters have defaults where all may be wanted. */
+/* Print the head of "--@ name parameter...": DuckDB's parameters have defaults where all may be wanted. */
 static void put_head(enum sql_engine engine, const char *line, size_t len, FILE *out)
 {
 	size_t n = strcspn(line, " \n"), nr = 0;

@@ -15,9 +15,9 @@ enum sql_engine {
 enum sql_engine sql_engine_parse(const char *name);
 /* Prints statements that make the tables. */
 void sql_schema(enum sql_engine engine, FILE *out);
-/* The same that add up hours and days. -ENOTSUP: the engine does that itself. */
+/* Print the statements that add up hours and days. -ENOTSUP: the engine does that itself. */
 int sql_roll_up(enum sql_engine engine, FILE *out);
-/* The same for the views, which have parameters. */
+/* Print the statements of the views, which have parameters. */
 void sql_queries(enum sql_engine engine, FILE *out);
 
 #endif

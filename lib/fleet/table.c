@@ -91,7 +91,7 @@ static int64_t path_number(struct fleet_table *t, int64_t parent, int64_t func)
 
 /* ---- rows of a recording ---- */
 
-/* Of a node: its numbers, and how each of its rows begins. */
+/* A node: its numbers, and the beginning of each of its rows. */
 struct place {
 	int64_t path, func;
 	uint32_t depth, rl;
@@ -158,7 +158,7 @@ static const char *with_label(const char *labels, const char *label, struct buf 
 	return all->data;
 }
 
-/* How rows begin of what is below that process and thread. */
+/* Return the beginning of rows below that process and thread. */
 static const char *make_head(struct rows *x, uint32_t node)
 {
 	const struct flow *f = &x->m->flow;
@@ -282,7 +282,7 @@ static uint64_t cum_of(const struct rows *x, const struct column *c, uint32_t no
 	return c->metric < x->m->nr_shown ? flow_cum(&x->m->flow, node)[c->metric] : x->cum_n[node];
 }
 
-/* What a process or a thread consumed itself: a context of its own, so that all sums are complete. */
+/* Return the context of what a process or a thread consumed itself, so that all sums are complete. */
 static const struct place *own_place(struct rows *x)
 {
 	static const char text[] = "mark\t" FLEET_OWN "\t\t";

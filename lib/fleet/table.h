@@ -61,15 +61,15 @@ struct fleet_table {
 void fleet_table_init(struct fleet_table *t, FILE *out, const struct same_opts *same);
 void fleet_table_release(struct fleet_table *t);
 
-/* A finished model. -ERANGE: a value needs 64 bits. */
+/* Add a finished model. -ERANGE: a value needs 64 bits. */
 int fleet_table_add(struct fleet_table *t, const struct fleet_recording *r, const struct model *m,
 		    struct err *e);
-/* The functions of all that was added. */
+/* Print the functions of everything that was added. */
 void fleet_table_names(const struct fleet_table *t, FILE *out);
 
 /*
- * The first columns of rows, from t to tid, with a tab between two: of each process and thread of a finished
- * model, and with node 0 of what is in neither. Text is borrowed for the call.
+ * Make the first columns of rows, from t to tid, separated by tabs: for each process and thread of a
+ * finished model, and with node 0 for what is in neither. Text is borrowed for the call.
  */
 void fleet_table_heads(const struct same_opts *same, const struct fleet_recording *r, const struct model *m,
 		       void (*head)(void *ctx, uint32_t node, const char *columns), void *ctx);

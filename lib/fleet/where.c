@@ -95,7 +95,7 @@ static bool is_text(size_t column)
 	return column >= 2 && column <= 7;
 }
 
-/* Of a process or thread, or what is in none. */
+/* Decide about a process or a thread, or about what is in neither. */
 static void decide(void *ctx, uint32_t node, const char *s)
 {
 	struct where *w = ctx;

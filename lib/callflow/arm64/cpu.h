@@ -24,7 +24,9 @@ static inline uint64_t cpu_tsc_after_all(void)
 		__asm__ volatile("mrs %0, pmevcntr" #n "_el0" : "=r"(v));                           \
 		break
 
-/* A performance counter by the index that perf_event_mmap_page gives, less one; 31 is the cycle counter. */
+/*
+ * Read a performance counter by the index that perf_event_mmap_page gives, less one; 31 is the cycle counter.
+ */
 static inline uint64_t cpu_counter(uint32_t index)
 {
 	uint64_t v = 0;

@@ -19,7 +19,7 @@ static inline uint64_t cpu_tsc_after_all(void)
 	return cpu_tsc();
 }
 
-/* A performance counter by the index that perf_event_mmap_page gives, less one. */
+/* Read a performance counter by the index that perf_event_mmap_page gives, less one. */
 static inline uint64_t cpu_counter(uint32_t index)
 {
 	uint32_t lo, hi;
