@@ -47,7 +47,7 @@ static inline int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : hex_lower(c);
 }
 
-/* Little-endian integers and LEB128 variable-length ones, as trace files hold them. */
+/* Append little-endian integers, or LEB128 variable-length ones, as trace files hold them. */
 void buf_u8(struct buf *b, uint8_t v);
 void buf_u16(struct buf *b, uint16_t v);
 void buf_u32(struct buf *b, uint32_t v);

@@ -203,7 +203,7 @@ static bool is_lxc(const struct part *above, struct part p, struct part *id)
 	return drop_prefix(id, "lxc.payload.");
 }
 
-/* "systemd-nspawn@NAME.service", "machine-NAME.scope"; virtual machines are no containers */
+/* "systemd-nspawn@NAME.service", "machine-NAME.scope"; virtual machines are not containers */
 static bool is_nspawn(struct part p, struct part *id)
 {
 	*id = p;

@@ -71,7 +71,7 @@ EVENT(OUT_OF_MEMORY, "out-of-memory", "oom", false, false, TEXT_ANY)
 UNRULED(TRIGGER, "trigger", "trigger", false, false, TEXT_ANY)
 /* A part of the CLASS_LOAD that ended it, which comes before: when it began, and how long it took. */
 UNRULED(CLASS_TIME, "load-time", "class-time", false, false, TEXT_ANY)
-/* This is no load but a class that was there when the events were switched on, and its loader. */
+/* This is not a load but a class that was there when the events were switched on, and its loader. */
 EVENT(CLASS_PRESENT, "present", "class", false, false, TEXT_JNI_CLASS)
 
 TELL(GC, "gc", 0)

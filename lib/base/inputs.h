@@ -3,7 +3,7 @@
  * inputs.h - the files that this process reads for its user, and those it writes for him: none is both. What
  * it writes is readable by nobody who could not read all that it was made of.
  *
- * Files are told apart by what they are (device and inode): it makes no difference by which name, link or
+ * Files are distinguished by what they are (device and inode): it makes no difference by which name, link or
  * descriptor they were opened, nor which of them was opened first. All threads may call these.
  */
 #ifndef BASE_INPUTS_H
@@ -42,12 +42,14 @@ typedef int inputs_look(void *ctx, const char *data, size_t len, struct err *e);
  * are no such text, which may have no end.
  */
 int inputs_read_lines(const char *path, struct buf *b, inputs_look *look, void *ctx, struct err *e);
-/* -EFBIG, with a message: what is called so is longer. is_pipe: a file might be. */
+/*
+ * Return -EFBIG, with the message that the input of this name is longer than limit. is_pipe: hint at a file.
+ */
 int inputs_refuse_length(const char *name, size_t limit, bool is_pipe, struct err *e);
 /* Maps a regular file. */
 int inputs_map(const char *path, struct io_map *m, struct err *e);
 
-/* -EINVAL: the file that *st is of is one of them. */
+/* Return -EINVAL if *st describes one of them. */
 int inputs_spare(const struct stat *st, const char *path, struct err *e);
 /* Note that output will replace this file, until inputs_forget_output(). */
 void inputs_note_output(const struct stat *st);

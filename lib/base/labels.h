@@ -25,7 +25,7 @@ enum {
 /* "key=value": 0, or -EINVAL with what is wrong. */
 int label_check(const char *label, struct err *e);
 /*
- * Adds a label to the text; one of the same key is replaced. False: the two are no label, as a file
+ * Adds a label to the text; one of the same key is replaced. False: the two are not a label, as a file
  * may have them.
  */
 bool labels_add(struct buf *text, const char *key, const char *value);

@@ -38,7 +38,7 @@ static char *old_name(const struct newfile *f)
 	return xasprintf("%s.old", f->at.name);
 }
 
-/* Check that what PATH is renamed to is no input either. */
+/* Check that what PATH is renamed to is not an input either. */
 static int check_old(const struct newfile *f, struct err *e)
 {
 	char *old = old_name(f);
@@ -52,7 +52,7 @@ static int check_old(const struct newfile *f, struct err *e)
 	return r;
 }
 
-/* Check whether the file that has the name now, which is no link, may be replaced. */
+/* Check whether the file that has the name now, which is not a link, may be replaced. */
 static int check_regular(const struct newfile *f, const struct stat *st, struct err *e)
 {
 	int r;

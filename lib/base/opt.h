@@ -173,7 +173,7 @@ void opt_put_time(struct buf *b, uint64_t ns);
 int opt_parse_size(const char *s, uint64_t *bytes, struct err *e);
 
 void opt_print_help(const struct opt *table, FILE *out);
-/* "[-p | --pid=<pid>] ..." for the manual page. */
+/* Print "[-p | --pid=<pid>] ..." for the manual page. */
 void opt_print_synopsis(const struct opt *table, FILE *out);
 /* Print one option word per line (--pid=, --kernel, --no-kernel, -p ...), for completions. */
 void opt_print_words(const struct opt *table, FILE *out);

@@ -29,7 +29,7 @@ struct protobuf_field {
 	struct span bytes;		/* of PROTOBUF_BYTES */
 };
 
-/* Read the next field; return false at the end, and where the bytes are no message: s->bad. */
+/* Read the next field; return false at the end, and where the bytes are not a message: s->bad. */
 bool protobuf_next(struct span *s, struct protobuf_field *f);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * secrets.h - passwords and the like in arguments of programs, for who shows them to others.
  *
- * What is a secret is told by names: the value of password, token, apiKey and such, whatever stands around
+ * A secret is recognised by its name: the value of password, token, apiKey and such, whatever stands around
  * the word, as "-Ddb.password=x", "--token x", "?password=x&", "jdbc:h2:mem:a;PASSWORD=x"; and what stands
  * between a user and a host in an address. Where a value may end in several ways all of it is one.
  */

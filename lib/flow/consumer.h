@@ -31,7 +31,7 @@ enum kind_trait {
 bool kind_is(uint32_t kind, unsigned int traits);
 /* Return the kind of a function in a trace (enum function_kind); CONSUMER_ANY for an unknown number. */
 enum consumer_kind consumer_kind_of(uint32_t function);
-/* "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
+/* Return "process", "thread", "native", "native-inlined", "kernel", "java-interpreted", ... */
 const char *consumer_kind_name(uint32_t kind);
 /* Return what has one colour on the page: "java", "kernel", ...; "other" for a number that is not known. */
 const char *consumer_kind_family(uint32_t kind);

@@ -114,7 +114,7 @@ void model_add_metric(struct model *m, unsigned int source, const char *name, co
 void model_begin(struct model *m);
 /* Make the last metrics of a model of one source, from first on, the n of further sources. */
 void model_set_counters(struct model *m, unsigned int first);
-/* "calls", "samples", "objects": what n of that source counts. */
+/* Return what n of that source counts: "calls", "samples", "objects". */
 const char *model_kind_name(enum flow_n kind);
 /* Return the first source that counts samples; nr_sources: none does. */
 unsigned int model_first_samples(const struct model *m);

@@ -25,7 +25,7 @@ void text_init(struct text *t, const char *data, size_t len);
 const char *text_line(struct text *t, size_t *len);
 /* Reads comments and directives up to the first line that is neither; 0 or -EINVAL. */
 int text_directives(struct text *t, struct err *e);
-/* "line N: ..." */
+/* Set the error "line N: ...". */
 int text_bad(const struct text *t, struct err *e, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

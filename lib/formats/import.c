@@ -219,7 +219,7 @@ static void import_release(struct import *im)
 	free(im->sums);
 }
 
-/* What is known of the profile beside what is in it. */
+/* Write what is known about the profile beside its contents. */
 static void write_about(struct import *im, struct import_about *about)
 {
 	struct buf key = BUF_INIT, value = BUF_INIT, label = BUF_INIT;

@@ -24,7 +24,7 @@ int import_open(const char *path, struct err *e);
 /* Return what the file is, such as "a perf.data file", or NULL if it cannot be imported, or read. */
 const char *import_recognize_file(const char *path);
 
-/* What is known of a profile of another machine beside its bytes. None of this one's files are looked at. */
+/* Facts about a profile of another machine that are not in its bytes. No files of this machine are read. */
 struct import_about {
 	const char *name;		/* what is in no process is in one of this name; NULL: in none */
 	const char *labels;		/* of the recording: "key=value,..." (base/labels.h); NULL: none */
@@ -38,7 +38,9 @@ struct import_about {
  */
 int import_memory(const void *data, size_t len, struct import_about *about, struct err *e);
 
-/* The same, into the trace that *take gets piece by piece (trace/writer.h); for import_memory() and tests. */
+/*
+ * Do the same, into the trace that *take gets piece by piece (trace/writer.h); for import_memory() and tests.
+ */
 int import_bytes(const void *data, size_t len, struct import_about *about,
 		 void (*take)(void *ctx, const void *p, size_t len), void *ctx, struct err *e);
 

@@ -73,13 +73,13 @@ uint32_t import_function(struct import *im, const struct import_function *f);
  */
 uint32_t import_proc(struct import *im, uint32_t pid, struct import_text comm);
 uint32_t import_thread(struct import *im, uint32_t proc, uint32_t tid, struct import_text name);
-/* The same of a process that has labels (base/labels.h); with other ones it is another process. */
+/* Do the same for a process that has labels (base/labels.h); with other ones it is another process. */
 uint32_t import_proc_labelled(struct import *im, uint32_t pid, struct import_text comm,
 			      const struct buf *labels);
 
 /*
- * "NAME [pid 12]" with before " [pid ", "[NAME tid=12]" with " tid=": cuts the number off. False: the name
- * has another form.
+ * Cut the number off a name such as "NAME [pid 12]" (before: " [pid ") or "[NAME tid=12]" (" tid=").
+ * Return false if the name has another form.
  */
 bool import_cut_id(struct import_text *t, const char *before, uint32_t *id);
 
@@ -126,7 +126,7 @@ struct import_format {
 	int (*read)(struct import *im, const char *data, size_t len, struct err *e);
 };
 
-/* Says why text that no format recognises is no file of folded stacks either; -EINVAL. */
+/* Says why text that no format recognises is not a file of folded stacks either; -EINVAL. */
 int import_folded_refuse(const char *data, size_t len, struct err *e);
 
 extern const struct import_format import_jfr, import_perf, import_pprof, import_otlp, import_otlp_json,

@@ -140,7 +140,7 @@ static int read_index(struct heap *h, struct err *e)
 {
 	int r = first_walk(h, ALIGNMENT_SHIFT, e);
 
-	/* Other JVMs' ids are no addresses, or are aligned otherwise. */
+	/* Other JVMs' ids are not addresses, or are aligned otherwise. */
 	if (!r && h->ids.nr_odd > h->ids.nr / 8) {
 		ids_release(&h->ids);
 		heap_roster_release(&h->roster);

@@ -37,7 +37,7 @@ struct heap_class {
 	uint64_t nr, bytes;		/* objects, and their sizes in memory */
 };
 
-/* Nodes of a graph that are no objects, behind the objects; threads are behind these. */
+/* Nodes of a graph that are not objects, behind the objects; threads are behind these. */
 enum heap_own {
 	HEAP_TOP,			/* holds all others */
 	HEAP_LOST,			/* holds what nothing holds */
@@ -65,7 +65,7 @@ struct heap_layout {
 	unsigned int reference;		/* bytes, 4 or 8 */
 	unsigned int array_header[HPROF_TYPE_NR];	/* [type of elements] */
 	unsigned int mirror;		/* bytes of a java.lang.Class before static fields */
-	bool assumed;			/* ids are no addresses, so nothing tells: HotSpot's usual layout */
+	bool assumed;			/* ids are not addresses, so nothing tells: HotSpot's usual layout */
 };
 
 /* The objects that the agent made for a dump (roster.h). */

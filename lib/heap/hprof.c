@@ -28,7 +28,7 @@ bool hprof_recognize(const char *path)
 	struct stat st;
 	gzFile z;
 
-	/* what is no file would be gone once it is read */
+	/* what is not a file would be gone once it is read */
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || !(z = gzopen(path, "rb")))
 		return false;
 	if (gzread(z, head, sizeof(first_text) - 1) < 0)
@@ -467,7 +467,7 @@ void hprof_items_move_window(struct hprof_items *i)
 	const struct hprof *h = i->walk.h;
 	const size_t at = i->p - h->data, len = MIN(h->len - at, (size_t)WINDOW);
 
-	/* what cannot be read may still be mapped, and is told of there */
+	/* what cannot be read may still be mapped, and is reported there */
 	if (pread(h->fd, i->window, len, at) != (ssize_t)len) {
 		hprof_items_release(i);
 		return;

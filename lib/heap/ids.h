@@ -58,7 +58,7 @@ bool ids_add_slow(struct heap_ids *x, uint64_t id);
 uint64_t ids_next_after_slow(const struct heap_ids *x, uint64_t id);
 /* Remove an id, before ids_finish(), as if it had not been added. */
 void ids_remove(struct heap_ids *x, uint64_t id);
-/* False: there are more than 2^32 - 2. */
+/* Return false if there are more than 2^32 - 2. */
 bool ids_finish(struct heap_ids *x);
 /* Return the id with that number. */
 uint64_t ids_id(const struct heap_ids *x, uint32_t nr);

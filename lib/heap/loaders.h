@@ -6,7 +6,7 @@
 #include "heap/graph.h"
 
 struct heap_loader {
-	uint64_t id;			/* 0: the JVM's own, which is no object */
+	uint64_t id;			/* 0: the JVM's own, which is not an object */
 	uint32_t object;		/* HEAP_NONE: not in the dump */
 	uint32_t name;			/* strtab id; 0: it has none */
 	uint64_t nr_classes, nr_objects, bytes;	/* objects of these classes, and their sizes */

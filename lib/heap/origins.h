@@ -9,7 +9,7 @@
 #include "heap/contexts.h"
 
 struct heap_origins {
-	/* [object]: where it was allocated, as strtab id of the heap's names; 0: it is no sample */
+	/* [object]: where it was allocated, as strtab id of the heap's names; 0: it is not a sample */
 	uint32_t *place;
 	float *weight;			/* [object]: how many it stands for */
 	bool all;			/* every object is one: what is none is older than the recording */
@@ -32,8 +32,8 @@ struct heap_order {
 
 /*
  * Builds the tree in b->m, with n and bytes scaled up, and as a second metric, unless o->all, the number of
- * samples. Objects that are no sample are "[not sampled]" with their class, as few of them as hold samples;
- * threads and classes keep their names.
+ * samples. Objects that are not a sample are "[not sampled]" with their class, as few of them as hold
+ * samples; threads and classes keep their names.
  */
 void origins_build(struct heap_contexts *b, const struct heap_origins *o, const struct heap_order *x,
 		   struct heap_origin_facts *facts);

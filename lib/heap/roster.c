@@ -77,7 +77,7 @@ bool heap_has_samples(const struct heap *h, uint64_t *cookie)
 	return true;
 }
 
-/* Return what a reference refers to; 0: nothing any more, or it is no reference. */
+/* Return what a reference refers to; 0: nothing any more, or it is not a reference. */
 static uint64_t referent(const struct heap *h, const struct hprof_item *x)
 {
 	const struct heap_class *c = heap_class_by_id(h, x->class_id);

@@ -127,7 +127,7 @@ static uint64_t least_size(const struct sizes *s, const struct object_kind *k)
 }
 
 /*
- * Return whether ids are no addresses: objects that begin within the previous one would overlap; and of most
+ * Return whether ids are not addresses: objects that begin within the previous one would overlap; and of most
  * classes some object has another one beside it, whatever is between others.
  */
 static bool are_no_addresses(const struct sizes *s)

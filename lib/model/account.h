@@ -68,7 +68,7 @@ bool account_is_known(const struct names *x, uint32_t event);
 bool account_is_cpu(const struct names *x, uint32_t event);
 /* Return the amount of all threads then. */
 uint64_t account_counted(const struct names *x, uint32_t event);
-/* -ENODATA: *e says that there is none, of the event of that name or of any (NULL), and why. */
+/* Return -ENODATA, with the message that there is no account of that event (NULL: of any), and why. */
 int account_none(const struct names *x, const char *metric, struct err *e);
 /*
  * Reads the account of the event of that name; NULL: of the first that has one. -ENODATA: there is none, and

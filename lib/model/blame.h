@@ -3,7 +3,7 @@
  * blame.h - who is to be blamed for what a stack ends in, such as an object of a class or a block of
  * malloc(): the innermost function that is not there to allocate for others.
  *
- * Of Java methods that is the innermost one that is no constructor, and not of the JDK or of what runs
+ * Of Java methods that is the innermost one that is not a constructor, and not of the JDK or of what runs
  * another language, nor of a library that is named. With native functions, where no such method is on the
  * stack, it is the innermost one that is not of the C or C++ library or of that one, and that HotSpot does
  * not have to allocate.

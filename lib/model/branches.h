@@ -44,7 +44,7 @@ struct branches {
 	struct map proc_of;
 	struct site *sites;
 	size_t nr_sites, alloc_sites;
-	struct branches_code {		/* the bytes last told of a block */
+	struct branches_code {		/* the bytes last reported for a block */
 		const uint8_t *bytes;
 		size_t len;
 	} *codes;

@@ -19,7 +19,7 @@ struct calibrate_opts {
 };
 
 /*
- * Return the tier of calls of a method, as far as the model tells it: its consumer has a kind of its own, or
+ * Return the tier of calls of a method, as far as the model knows it: its consumer has a kind of its own, or
  * with split_tiers a key.
  */
 enum calibration_tier calibrate_tier(const struct consumer *c);

@@ -17,7 +17,7 @@ enum { CALLS_NR_EXTRA = 2 };	/* dispatches, interrupts */
 /* the metrics of calls */
 struct call_columns {
 	unsigned int nr_metrics;	/* of the trace; 0: calls alone */
-	/* of replay: behind those, what dispatches and interrupts tell of each event */
+	/* of replay: behind those, what dispatches and interrupts say about each event */
 	unsigned int nr_extra;
 	int column_of[CALL_MAX_METRICS];	/* -1: not wanted */
 	bool calls_are_consumed;	/* the only metric */

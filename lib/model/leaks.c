@@ -321,7 +321,7 @@ static void leaks_compare_rows(struct leaks *m, bool whole, uint64_t start_ns)
 		p[i] = growth_chance(changes[i].came, changes[i].went);
 	dist_fdr(p, q, m->nr_rows);
 	for (i = 0; i < m->nr_rows; i++)
-		/* what was seen to go is no leak for what nothing has looked at since */
+		/* what was seen to go is not a leak for what nothing has looked at since */
 		if (m->rows[i].grows == LEAK_NO && !m->rows[i].went)
 			set_growth(&m->rows[i], &changes[i], leak_process_of(m, m->rows[i].proc),
 				   whole ? LEAK_YES : LEAK_MAYBE, 1 - q[i], start_ns);

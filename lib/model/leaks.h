@@ -2,10 +2,10 @@
 /*
  * leaks.h - of a recording of live objects (record -e live): what keeps more and more of them.
  *
- * A row is a class, and the method that is to be blamed for its objects: the innermost one that is no
- * constructor and not of the JDK. Half of the time is compared with the state at its beginning: how many
- * of the objects that were allocated in it are left, and how many of those before it are gone. That is so
- * until the time up to which the old were looked at; garbage that was found late makes growth seem
+ * A row is a class, and the method that is to be blamed for its objects: the innermost one that is
+ * not a constructor and not of the JDK. Half of the time is compared with the state at its beginning: how
+ * many of the objects that were allocated in it are left, and how many of those before it are gone. That is
+ * so until the time up to which the old were looked at; garbage that was found late makes growth seem
  * smaller, never larger.
  *
  * Where a JVM has counted all objects of a class, and the estimate agrees with that within three standard
@@ -65,7 +65,7 @@ struct leaks {
 	struct growth_age ages[GROWTH_AGES];	/* of what is left */
 	double bytes;			/* of all that is left */
 	struct growth_range range;	/* with the error of sampling, and high with unknown */
-	double unknown;			/* bytes of objects of which no collection has told */
+	double unknown;			/* bytes of objects that no collection has looked at */
 	uint64_t n;
 	uint64_t interval;		/* bytes; the largest; 0: everything is a sample */
 	uint64_t compared_ns;		/* the time from which growth is known, of the process with most */

@@ -60,7 +60,10 @@ struct locks_model {
 int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules *filter, struct err *e);
 void locks_model_release(struct locks_model *m);
 
-/* "java.lang.Object@1b2c3d4", as its toString() says; and "worker-3 87 %", who had it most. */
+/*
+ * Append "java.lang.Object@1b2c3d4", as its toString() says; and "worker-3 87 %", the thread that had it
+ * most.
+ */
 void locks_put_name(const struct lock_row *r, struct buf *b);
 void locks_put_owner(const struct lock_row *r, struct buf *b);
 

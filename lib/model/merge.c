@@ -204,7 +204,7 @@ static uint32_t minus(struct model *m, uint32_t name)
 	return id;
 }
 
-/* Calls below zero are no calls: only the first source of a model counts those. */
+/* Calls below zero are not calls: only the first source of a model counts those. */
 static void rename_minus(struct model *m, struct plain *p)
 {
 	unsigned int k;

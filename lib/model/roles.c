@@ -84,7 +84,7 @@ static bool roles_is_listed(const struct model *m, const struct opt_list *patter
 	       (c->module && select_module(patterns, model_str(m, c->module)));
 }
 
-/* Check whether a module is a program: libraries have ".so" in their names, and others are no files. */
+/* Check whether a module is a program: libraries have ".so" in their names, and others are not files. */
 static bool is_program(const char *module)
 {
 	const char *slash = strrchr(module, '/');

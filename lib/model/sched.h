@@ -105,7 +105,7 @@ struct sched_model {
 int sched_read(struct sched_model *m, struct trace_reader *t, const struct sched_opts *opts, struct err *e);
 void sched_release(struct sched_model *m);
 
-/* "24 virtio0-input.0", "TIMER", "local_timer". */
+/* Append "24 virtio0-input.0", "TIMER", "local_timer". */
 void sched_intr_name(const struct sched_model *m, uint32_t intr, struct buf *b);
 
 static inline uint64_t sched_life_ns(const struct sched_model *m, const struct sched_thread *t)
@@ -119,7 +119,7 @@ static inline uint64_t sched_life_ns(const struct sched_model *m, const struct s
 /* Check that the times of each thread and each CPU add up. */
 void sched_check(const struct sched_model *m, struct sums_check *out);
 
-/* "R", "S", "D" ...: arcprof-report(1) says what they mean. */
+/* Return "R", "S", "D" ...: arcprof-report(1) says what they mean. */
 const char *sched_state_letter(enum sched_state s);
 
 #endif

@@ -132,7 +132,7 @@ int tallies_check(struct trace_reader *r, struct sums_check *out, struct err *e)
 	ret = names_read_texts(&names, &strings, r, e);
 	if (!ret)
 		ret = tallies_read(&t, &names, r, e);
-	/* what was told just before this file began was recorded in the one before */
+	/* what was reported just before this file began is in the file before it */
 	for (i = 0; !ret && i < t.nr && !names_stopped_ns(&names) && !names.lost; i++)
 		if (!*t.list[i].why && t.list[i].begin_ns >= names_label_u64(&names, "start.mono_ns"))
 			tally_check_one(&t.list[i], out);

@@ -10,7 +10,7 @@
 /* Copies what a label may be, and nothing else: a trace is anybody's. */
 uint32_t threadlabels_text(struct names *x, const char *text, size_t len)
 {
-	/* one label is "k=v" and the longest has 63 and 255 bytes: what is much more is no text of labels */
+	/* one label is "k=v" and the longest has 63 and 255 bytes: what is much more is not text of labels */
 	char *copy = xstrndup(text, MIN(len, (size_t)4096)), *item, *save = NULL, *value;
 	struct buf b = BUF_INIT;
 	uint32_t id;

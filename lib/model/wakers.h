@@ -64,7 +64,7 @@ void wakers_release(struct wakers *m);
 const char *wakers_reason(const struct wakers *m, uint32_t function);
 /* Return the name of a function. */
 const char *wakers_function(const struct wakers *m, uint32_t consumer);
-/* "timer"; WAKE_THREAD: "thread". */
+/* Return "timer" and the like; for WAKE_THREAD "thread". */
 const char *wakers_kind(uint32_t kind);
 
 #endif

@@ -41,12 +41,12 @@ struct page_difference {
 /* -E2BIG: more runs than a page holds. */
 int page_difference_print(const struct page_difference *p, FILE *out, struct err *e);
 
-/* The data before they are compressed; data.c. */
+/* Append the data before they are compressed (data.c). */
 void page_difference_data(const struct page_difference *p, struct buf *out);
 /* Return the base of a context. Metrics are the values of all runs, and then the n of all runs. */
 uint64_t page_difference_value(const struct page_difference *p, uint32_t node, unsigned int m);
 void page_difference_metric(const struct page_difference *p, unsigned int m, struct json *j);
-/* "difference", "sources" and "head" of the description. */
+/* Write "difference", "sources" and "head" of the description. */
 void page_difference_json(const struct page_difference *p, struct json *j);
 
 #endif

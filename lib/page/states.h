@@ -25,7 +25,7 @@ void page_states_release(struct page_states *s);
 unsigned int page_states_share(const struct page_states *s, size_t thread, unsigned int cell,
 			       enum sched_bucket b);
 
-/* "pauses": when JVMs stopped their threads to collect garbage; ns after start_ns. */
+/* Write "pauses": when JVMs stopped their threads to collect garbage; ns after start_ns. */
 void page_pauses_json(const struct view *v, uint64_t start_ns, struct json *j);
 
 #endif

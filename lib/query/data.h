@@ -105,7 +105,7 @@ struct query_data {
 	/* samples.c */
 	bool has_samples, has_stacks;
 	struct query_stack {
-		uint32_t parent, frame, level;	/* frame 0: of labels alone, which is no frame */
+		uint32_t parent, frame, level;	/* frame 0: of labels alone, which is not a frame */
 		uint32_t labels;		/* strtab id; 0: it begins with none */
 	} *stacks;			/* [id - 1] */
 	uint32_t nr_stacks, alloc_stacks;

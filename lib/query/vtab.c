@@ -451,8 +451,8 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 }
 
 /*
- * Widens [*from, *to] no further than the bound allows; false: nothing can be within it.  What is no number
- * bounds nothing here.
+ * Widens [*from, *to] no further than the bound allows; false: nothing can be within it.  What is not a
+ * number bounds nothing here.
  */
 static bool bound(sqlite3_value *value, bool lower, bool upper, uint64_t *from, uint64_t *to)
 {

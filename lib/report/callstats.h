@@ -23,7 +23,8 @@ void call_stats_add(struct call_stats *s, const struct completed_call *x);
  */
 void call_stats_members(const struct completed *c, struct call_stats *x, struct sheet *sheet);
 /*
- * Convert columns for text: those of ns to us, unless the measure is no time. "others" is left out for time.
+ * Convert columns for text: those of ns to us, unless the measure is not a time. "others" is left out for
+ * time.
  */
 void call_stats_columns(const struct completed *c, const struct sheet_column *from, size_t nr,
 			struct sheet_column *to);

@@ -15,8 +15,8 @@
 #include "flow/model.h"
 
 /*
- * Changes the tree; what is no object is not in it any more. -EINVAL: a metric is not of objects; -ENODATA:
- * there are none.
+ * Changes the tree; what is not an object is not in it any more. -EINVAL: a metric is not of objects;
+ * -ENODATA: there are none.
  */
 int created_fold(struct model *m, struct err *e);
 

@@ -24,7 +24,7 @@ void event_report_head(const struct events *v, FILE *out);
 void event_report_json(const struct events *v, struct json *j, const char *report);
 /* Print a line for each thing that could not be recorded: the labels "refused.N". */
 void event_put_refused(const struct names *x, FILE *out);
-/* "15.0 MiB", "976 B". */
+/* Append "15.0 MiB", "976 B". */
 void event_put_bytes(struct buf *b, uint64_t bytes);
 
 /* ---- loads.c: what --classes and --gc show below their rows, in text and JSON ---- */

@@ -71,7 +71,9 @@ void export_labels_release(struct export_labels *l);
 uint32_t export_thread(const struct view *v, uint32_t node);
 /* Return the process at or above the node, or FLOW_NONE. */
 uint32_t export_process(const struct view *v, uint32_t node);
-/* "java [pid 42] main [tid 43]": the roots from the outermost on, as reports name them; may be empty. */
+/*
+ * Append "java [pid 42] main [tid 43]": the roots from the outermost on, as reports name them; may be empty.
+ */
 void export_root_name(const struct view *v, uint32_t root, struct buf *b);
 static inline uint32_t export_pid(const struct consumer *process)
 {

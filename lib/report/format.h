@@ -68,7 +68,7 @@ struct format {
 const struct format *format_get(int id);
 /* Return the name of a format, NULL for an unknown number. */
 const char *format_name(unsigned int id);
-/* "source lines", as the manual's table and messages have it. */
+/* Return "source lines" and so on, as the manual's table and messages have it. */
 const char *format_fact_name(enum format_fact fact);
 
 static inline bool format_in(unsigned int set, int id)

@@ -66,7 +66,7 @@ static uint32_t gensel_new_thread(struct gen_select *s, uint32_t tree)
 
 /*
  * Return the index of the tree's thread. Trees of one thread share what is open in it; a virtual thread gets
- * an index of its own, as it is no thread of the kernel.
+ * an index of its own, as it is not a thread of the kernel.
  */
 static uint32_t thread_of_tree(struct gen_select *s, uint32_t tree)
 {

@@ -417,7 +417,7 @@ static void print_sites(struct printer *p)
 		hprof_add(p, &t, i, values);
 	}
 	if (t.key == LIVE && !t.totals[LIVE] && t.metrics[ALLOC] >= 0)
-		t.key = ALLOC;		/* no collection has told of any yet */
+		t.key = ALLOC;		/* no collection has looked at any yet */
 	hprof_sort(&t);
 	put_sites(p, &t);
 	table_release(&t);
@@ -437,7 +437,7 @@ static void print_cpu(struct printer *p, bool calls)
 	p->used[metric] = true;
 	for (i = flow_next(&m->flow, FLOW_NONE); i; i = flow_next(&m->flow, i)) {
 		if (export_is_root(p->v, m->flow.nodes[i].consumer) && calls)
-			continue;	/* a thread that began is no call */
+			continue;	/* a thread that began is not a call */
 		values[COST] = calls ? flow_base(&m->flow, i)[metric] : 0;
 		values[COUNT] = model_node_n(m, m->metrics[metric].source, i);
 		hprof_add(p, &t, i, values);

@@ -22,7 +22,7 @@ enum {			/* pixels */
 	HEAD = 52, FOOT = 76,
 };
 enum { MOST_LINES = 8 };
-#define MOST_SIZE 1e15		/* what is more is no size, but an id; squares stay finite */
+#define MOST_SIZE 1e15		/* what is more is not a size, but an id; squares stay finite */
 #define MOST_AMOUNT 1e18	/* of what is drawn */
 
 static const char *const colours[MOST_LINES] = {

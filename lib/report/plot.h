@@ -62,7 +62,9 @@ struct plot_rows {
 	bool known[PLOT_NR_PARTS];	/* what was recorded */
 };
 
-/* Read the rows; there are none if t is no call trace or cannot be read. p must be released in any case. */
+/*
+ * Read the rows; there are none if t is not a call trace or cannot be read. p must be released in any case.
+ */
 void plot_rows_read(struct plot_rows *p, struct trace_reader *t, const struct report_opts *o);
 void plot_rows_release(struct plot_rows *p);
 

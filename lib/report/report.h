@@ -183,11 +183,11 @@ void report_json_source(struct json *j, const char *report, const struct names *
 void report_json_hidden(struct json *j, uint64_t nr_hidden);
 void report_print_hidden(uint64_t nr_hidden, FILE *out);
 
-/* "3.21 s", "12.3 ms": three digits or more. */
+/* Append "3.21 s", "12.3 ms": three digits or more. */
 void report_put_duration(struct buf *b, uint64_t ns);
-/* "1.23 s of CPU time", "123 allocated bytes": n in that unit, of what; NULL: the number alone. */
+/* Append "1.23 s of CPU time", "123 allocated bytes": n in that unit, of what; NULL: the number alone. */
 void report_put_counted(struct buf *b, const char *unit, uint64_t n, const char *what);
-/* "3.21 s", "12.3 MB", "1234": n in that unit, in few digits. */
+/* Append "3.21 s", "12.3 MB", "1234": n in that unit, in few digits. */
 void report_put_amount(struct buf *b, const char *unit, uint64_t n);
 /*
  * Append what filters left out during the recording: a line for each of them, and how much; the same in

@@ -123,7 +123,7 @@ struct sheet_choice {
 	/* The column to sort each table by; "+", "-" before its name: upwards, downwards. NULL: none */
 	const char *sort;
 	uint64_t limit;		/* rows of each table, if they are sorted; 0: all */
-	struct sheet_found *found;	/* of sheet_hold(); NULL: unknown columns are no error */
+	struct sheet_found *found;	/* of sheet_hold(); NULL: unknown columns are not an error */
 };
 
 /* --columns and --sort of a command; s.f is a struct sheet_choice. */

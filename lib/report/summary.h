@@ -14,7 +14,7 @@
 #include "model/leaks.h"
 #include "report/report.h"
 
-enum { SUMMARY_WORTH_PERCENT = 1 };	/* what has less is no part of a first answer */
+enum { SUMMARY_WORTH_PERCENT = 1 };	/* what has less is not part of a first answer */
 
 struct summary_opts {
 	struct opt_list mine;
@@ -102,7 +102,7 @@ struct summary_notes {
 };
 
 struct summary_facts {
-	uint64_t total;			/* of the first metric that is no wait and no object; of that: */
+	uint64_t total;			/* of the first metric that is not a wait and no object; of that: */
 	uint64_t unresolved;		/* in functions without a name, */
 	uint64_t interpreted, compiling;	/* in interpreted methods, in threads of compilers */
 	uint64_t on_cpu_ns, runnable_ns;	/* of the event wall */

@@ -10,7 +10,7 @@
 #include "report/summary.h"
 
 enum {
-	LINE = 80,		/* where standard output is no terminal */
+	LINE = 80,		/* where standard output is not a terminal */
 	INDENT = 22,
 	FRAMES = 12,		/* of a stack in text; if there are more, so many of its root: */
 	FRAMES_ROOT = 3,
@@ -52,7 +52,7 @@ static const char *summary_stacks_behind(const char *at)
 	return at;
 }
 
-/* Return the length of an operator's name, whose signs are no brackets; 0: there is none at at. */
+/* Return the length of an operator's name, whose signs are not brackets; 0: there is none at at. */
 static size_t operator_len(const char *begin, const char *at)
 {
 	static const char word[] = "operator";

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* native.h - what can be told of the memory of any process: stacks, and what the C library allocates. */
+/*
+ * native.h - what can be found out about the memory of any process: stacks, and what the C library allocates.
+ */
 #ifndef RESIDENT_NATIVE_H
 #define RESIDENT_NATIVE_H
 

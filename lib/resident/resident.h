@@ -44,7 +44,7 @@ struct resident {
 	char not_asked[256];		/* why the JVM was not, "" */
 	struct buffers buffers;		/* of a JVM: in malloc */
 	uint64_t malloc_unknown;	/* bytes of arenas in which what is free is not known */
-	bool not_read;			/* its memory might not be: blocks of malloc() are not told apart */
+	bool not_read;			/* its memory might not be: blocks of malloc() are not split */
 };
 
 /*

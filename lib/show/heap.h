@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* heap.h - the reports of "arcprof heap" that are no trees. */
+/* heap.h - the reports of "arcprof heap" that are not trees. */
 #ifndef SHOW_HEAP_H
 #define SHOW_HEAP_H
 

@@ -47,7 +47,7 @@ void ptt_show_snapshot(struct ptt_show *sh, const struct ptt_snapshot *s);
 void ptt_show_end(struct ptt_show *sh);
 
 /*
- * Number of a field whose name users write ("time", "dispatches"), or -1: it is no name of those
+ * Number of a field whose name users write ("time", "dispatches"), or -1: it is not a name of those
  * before PTT_COUNTER.
  */
 int ptt_field_named(const char *name);

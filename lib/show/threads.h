@@ -18,7 +18,7 @@ void threads_text_natives(const struct natives *n, FILE *out);
 void threads_json_natives(const struct natives *n, struct json *j);
 void threads_csv_natives(const struct natives *n, struct sheet *s);
 
-/* "blocked", "parked" and so on, as bits of JVMTI's GetThreadState() say. */
+/* Return "blocked", "parked" and so on, as bits of JVMTI's GetThreadState() say. */
 const char *threads_state(uint32_t bits);
 
 #endif

@@ -20,7 +20,7 @@
 #include "jvm/perfdata.h"
 #include "show/top_procs.h"
 
-enum { MAX_LOOKS = 3 };	/* for the heap of what is no JVM, or was none */
+enum { MAX_LOOKS = 3 };	/* for the heap of what is not a JVM, or was none */
 
 struct reading {
 	uint64_t cpu_ticks, start, rss_bytes;

@@ -33,7 +33,7 @@ struct gopcln {
 	const struct image *im;		/* has the trees; outlives this */
 };
 
-/* -ENODATA: im is no Go program. im outlives t. */
+/* -ENODATA: im is not a Go program. im outlives t. */
 int gopcln_load(struct gopcln *t, const struct image *im, struct err *e);
 void gopcln_release(struct gopcln *t);
 

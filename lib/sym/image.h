@@ -86,7 +86,7 @@ uint64_t image_vaddr_to_off(const struct image *im, uint64_t vaddr);
 const struct image_segment *image_text(const struct image *im, uint64_t vaddr);
 uint64_t image_base(const struct image *im);	/* lowest address of a loaded segment */
 
-/* Build-id from the notes; returns its length, at most max, 0: none. */
+/* Get the build-id from the notes; return its length, at most max, 0: none. */
 size_t image_build_id(const struct image *im, uint8_t *id, size_t max);
 
 #endif

@@ -50,11 +50,11 @@ const struct ksym *kallsyms_find(struct kallsyms *k, uint64_t addr);
  * part of the key.
  */
 bool kallsyms_key(struct cache_key *k, const char *first_line, size_t len);
-/* syms are sorted. Nothing is kept when a module lies between functions of the image. */
+/* Keep syms, which are sorted. Nothing is kept when a module lies between functions of the image. */
 void kallsyms_put(struct cache *c, const struct cache_key *k, const struct ksym *syms, size_t nr);
 /* Return false if e is not such an entry. */
 bool kallsyms_is_sound(const struct cache_entry *e);
-/* 1: *s is the function at addr; 0: there is none; -1: addr is not in the image. */
+/* Look up addr. Return 1: *s is the function; 0: there is none; -1: addr is not in the image. */
 int kallsyms_cached(const struct cache_entry *e, uint64_t addr, struct ksym *s);
 
 /*

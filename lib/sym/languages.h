@@ -12,11 +12,11 @@ bool dlang_demangle(const char *name, struct buf *out);		/* _D... */
 bool ocaml_demangle(const char *name, struct buf *out);		/* camlModule__function_123 */
 bool fortran_demangle(const char *name, struct buf *out);	/* __module_MOD_procedure */
 
-/* Rust's two manglings. */
+/* Demangle Rust's two manglings. */
 bool rust_demangle_legacy(const char *name, struct buf *out);	/* _ZN...17h<hash>E */
 bool rust_demangle_v0(const char *name, struct buf *out);	/* _R... */
 
-/* One code point as UTF-8; what is none becomes U+FFFD. */
+/* Append one code point as UTF-8; an invalid one becomes U+FFFD. */
 void rust_put_utf8(struct buf *out, uint32_t c);
 
 #endif

@@ -15,8 +15,8 @@
 
 /*
  * A descriptor of a file in memory, to be closed, with what process pid has mapped of the file with that
- * inode and path; its section table names the dynamic symbols alone. Negative: it cannot be read, or is no
- * ELF file of 64 bits.
+ * inode and path; its section table names the dynamic symbols alone. Negative: it cannot be read, or is
+ * not an ELF file of 64 bits.
  */
 int mapped_open(int pid, uint64_t inode, const char *path, struct err *e);
 

@@ -83,8 +83,8 @@ bool symfile_symbol(struct symfile *f, uint64_t off, struct symbol *s);
  */
 int symfile_function(struct symfile *f, const char *name, uint64_t *off, struct err *e);
 /*
- * The instructions by which the function that begins at off ends, in the file: returns, and jumps to other
- * functions, but for those through a register. Fills at with at most max of them; how many, or -ENOTSUP,
+ * Find the instructions by which the function that begins at off, in the file, ends: returns, and jumps to
+ * other functions except through a register. Fill at with at most max of them; return how many, or -ENOTSUP,
  * -E2BIG, -EILSEQ, -EIO, and *e says why they are not known.
  */
 int symfile_returns(struct symfile *f, uint64_t off, uint64_t *at, size_t max, struct err *e);

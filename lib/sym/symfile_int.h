@@ -58,7 +58,7 @@ int debugfile_minimal(struct symtab *t, const struct image *im, struct err *e);
 /* Return the image of f's debug file, or NULL. */
 const struct image *symfile_debug_image(struct symfile *f);
 
-/* .eh_frame or .debug_frame (of the file or its debug file); NULL: none. */
+/* Return .eh_frame or .debug_frame (of the file or its debug file); NULL: none. */
 const struct cfi *symfile_cfi(struct symfile *f, bool eh);
 /* Return the functions of a Go program; NULL: it is none. */
 const struct gopcln *symfile_go(struct symfile *f);

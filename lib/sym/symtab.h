@@ -51,7 +51,7 @@ static inline const char *symtab_name(const struct symtab *t, const struct symta
 bool symtab_get(struct symtab *t, struct cache *c, const struct cache_key *k, const char **source);
 void symtab_put(const struct symtab *t, struct cache *c, const struct cache_key *k, const char *source);
 
-/* "name@plt" for the linkage stubs of im. symtab is finished before and after. */
+/* Add "name@plt" for the linkage stubs of im. symtab is finished before and after. */
 void plt_add(struct symtab *t, const struct image *im);
 
 #endif

@@ -92,14 +92,14 @@ extern const struct screen_kind_row screen_list, screen_stanza, screen_text, scr
 
 /* Return a name with its control characters escaped, in b->name. */
 const char *browser_name(struct browser *b, uint32_t consumer);
-/* "12.34  56.78  1.23 s  4.56 s  1234": what a row consumed of the metric, as wide as the heads. */
+/* Append "12.34 56.78 1.23 s 4.56 s 1234": what a row consumed of the metric, as wide as the heads. */
 void browser_put_cells(struct browser *b, const struct arc_sums *x, struct buf *out);
 void browser_put_heads(struct browser *b, struct buf *out);
 /* Return the colour of a function's kind; a large base is highlighted. */
 enum term_style browser_style(const struct browser *b, uint32_t consumer, const uint64_t *base);
 struct flow_order browser_order(const struct browser *b, enum flow_sort by);
 
-/* " from 1.25 s to 3.21 s" */
+/* Append " from 1.25 s to 3.21 s". */
 void browser_put_range(const struct browser_range *r, struct buf *out);
 /* Says in the last line that it takes a moment, and what else. */
 void browser_wait(const char *more);
@@ -107,7 +107,7 @@ void browser_wait(const char *more);
 /* Return the row-th report that a trace may have. */
 const struct report *screen_report(size_t row);
 
-/* Goes to the first row of a stanza that is the function itself. */
+/* Go to the first row of a stanza that is the function itself. */
 size_t stanza_self(struct browser *b, uint32_t consumer);
 
 void text_set(struct text *t, struct buf *b);

@@ -24,7 +24,7 @@ int tty_open(struct err *e);
 void tty_close(void);
 void tty_size(int *rows, int *columns);
 
-/* Draw everything anew between these two calls. */
+/* Must be called around drawing the whole screen. */
 void tty_begin(void);
 void tty_end(void);
 /*

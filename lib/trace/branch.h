@@ -55,10 +55,10 @@ static inline struct branch_cursor branch_cursor(const struct rec_branches *r)
 /* Return false at the end, or where the bytes are invalid (c->s.bad). */
 bool branch_next(struct branch_cursor *c, struct branch *b);
 
-/* "CALL", "RETURN", "JUMP", ... of Performance Inspector's arc files, and its number for them. */
+/* Return "CALL", "RETURN", "JUMP", ... of Performance Inspector's arc files, and its number for them. */
 const char *branch_arc_name(enum branch_kind kind);
 unsigned int branch_arc_number(enum branch_kind kind);
-/* "call", "call-indirect", ...: a name for each kind. */
+/* Return "call", "call-indirect", ...: a name for each kind. */
 const char *branch_kind_name(enum branch_kind kind);
 
 #endif

@@ -127,7 +127,7 @@ enum thread_label_flags {
 
 /*
  * The name of Java threads that are arcprof's own, and the one function of what it puts into a program. What
- * these threads wait is no wait of the program: reports leave it out.
+ * these threads wait is not a wait of the program: reports leave it out.
  */
 #define OWN_NAME "[arcprof]"
 

@@ -419,7 +419,7 @@ struct stream {
 	bool ended;		/* that was the last of the trace */
 };
 
-/* Does the trace end here? What is no trace, or no longer one, may have no end. */
+/* Does the trace end here? What is not a trace, or no longer one, may have no end. */
 static bool walk_stream_is_over(struct walk *w, struct stream *s)
 {
 	const struct trf_header *first = (const struct trf_header *)w->mem;

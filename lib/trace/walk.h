@@ -47,7 +47,7 @@ struct trace_damage *walk_damage(struct walk *w);
 
 /* Back to the first chunk; the damage is counted afresh. */
 void walk_rewind(struct walk *w);
-/* 1: *c is the next whole chunk; 0: the end, after a last gap perhaps; or -errno. */
+/* Go to the next whole chunk. Return 1: *c is that; 0: the end, perhaps after a last gap; or -errno. */
 int walk_next(struct walk *w, struct walk_chunk *c, struct err *e);
 /* Return the payload, decompressed; NULL when it cannot be (counted as damage). Until the next call. */
 const uint8_t *walk_payload(struct walk *w, const struct walk_chunk *c);

@@ -22,7 +22,7 @@ struct lane {				/* a thread */
 	uint64_t pid_key, tid_key;	/* numbers, or hashes of text */
 	uint32_t pid, tid;		/* 0: the file has a text */
 	struct import_text name;	/* as it is written */
-	uint32_t thread;		/* of import_thread(); 0: not told yet */
+	uint32_t thread;		/* of import_thread(); 0: not passed on yet */
 	double last_us;
 };
 
@@ -214,7 +214,7 @@ static void take_metadata(struct chrome *c, const struct event *ev)
 	}
 }
 
-/* Names may come after all else, so that threads are told when all is read. */
+/* Names may come after all else, so threads are passed on when all is read. */
 static uint32_t chrome_thread_of(struct chrome *c, uint32_t lane)
 {
 	struct lane *l = &c->lanes[lane];
@@ -436,7 +436,7 @@ static void add_stack_frame(struct chrome *c, struct jsonin *j)
 
 /*
  * Read the frames, which may come before their callers: each gets its number before the first is read. Those
- * behind one that is no frame have numbers, too, and no names.
+ * behind one that is not a frame have numbers, too, and no names.
  */
 static void read_stack_frames(struct chrome *c)
 {

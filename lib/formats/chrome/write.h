@@ -14,7 +14,7 @@ struct chrome {
 	struct json j;
 	struct export x;
 	struct export_stacks stacks;
-	struct map named;		/* pid, and pid and tid, that were told */
+	struct map named;		/* pid, and pid and tid, that were named */
 	uint64_t start_ns;		/* CLOCK_MONOTONIC */
 	uint64_t nr_events;
 	bool has_instants;		/* samples that refer to "stackFrames" */
@@ -29,7 +29,7 @@ void chrome_event(struct chrome *c, const char *phase, uint32_t pid, uint32_t ti
 void chrome_time(struct chrome *c, const char *key, uint64_t ns);
 /* Write a duration, in the same unit. */
 void chrome_duration(struct chrome *c, uint64_t ns);
-/* Tells the name of a process or a thread the first time; what is told already is kept. */
+/* Tells the name of a process or a thread the first time; later names are ignored. */
 void chrome_name_process(struct chrome *c, uint32_t pid, const char *name);
 void chrome_name_thread(struct chrome *c, uint32_t pid, uint32_t tid, const char *name);
 
@@ -43,9 +43,9 @@ const char *chrome_frame_name(const struct chrome *c, uint32_t stack);
 
 /* Write samples of time as profiles of their threads. */
 void chrome_put_profiles(struct chrome *c, const struct export_samples *s);
-/* Write the calls of a trace that has each of them; having none is no error. */
+/* Write the calls of a trace that has each of them; having none is not an error. */
 int chrome_put_calls(struct chrome *c, struct err *e);
-/* Write events of JVMs and labels of threads; having none is no error. */
+/* Write events of JVMs and labels of threads; having none is not an error. */
 int chrome_put_events(struct chrome *c, struct err *e);
 
 #endif

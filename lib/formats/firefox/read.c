@@ -54,7 +54,7 @@ static const struct {
 struct tables {
 	struct column c[NR_COLUMNS];
 	struct texts strings;
-	uint32_t first_node, nr_nodes;	/* of its stacks; 0: not told yet */
+	uint32_t first_node, nr_nodes;	/* of its stacks; 0: not passed on yet */
 };
 
 struct lib {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * write.h - between write.c, which writes a profile of the Firefox Profiler, and write_markers.c, which has
- * what is no sample: events of JVMs, marks and labels of threads.
+ * what is not a sample: events of JVMs, marks and labels of threads.
  */
 #ifndef FORMATS_FIREFOX_WRITE_H
 #define FORMATS_FIREFOX_WRITE_H

@@ -231,7 +231,9 @@ static bool is_odd_number(const struct import_text *word)
 	return word->len > sign && isdigit((unsigned char)word->s[sign]);
 }
 
-/* Return why a line without a number is no stack; what is between its semicolons must look like functions. */
+/*
+ * Return why a line without a number is not a stack; what is between its semicolons must look like functions.
+ */
 static const char *why_no_stack(const struct import_text *stack)
 {
 	const char *at, *end = stack->s + stack->len, *next;
@@ -250,7 +252,7 @@ static const char *why_no_stack(const struct import_text *stack)
 	return end[-1] == ';' ? "it has no number at its end" : NULL;
 }
 
-/* Return why a trimmed line that is not empty is no stack, or NULL if it is one. */
+/* Return why a trimmed line that is not empty is not a stack, or NULL if it is one. */
 static const char *classify(struct scan *sc, struct import_text line)
 {
 	struct import_text stack = line, number, other;

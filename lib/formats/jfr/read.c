@@ -2,7 +2,7 @@
 /*
  * read.c - recordings of Java Flight Recorder: of the JVM itself, of async-profiler, and of arcprof.
  *
- * Each type of event that has a stack is a source of its own; what is no sample is listed (read_events.c).
+ * Each type of event that has a stack is a source of its own; what is not a sample is listed (read_events.c).
  * All chunks are read twice: events are first counted, as what a report shows is the first source there is.
  */
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * read_events.c - events of a JFR file that are no samples: those that arcprof records of JVMs become such,
+ * read_events.c - events of a JFR file that are not samples: those that arcprof records of JVMs become such,
  * labels of threads as --format jfr has them are these again, all others marks or phases with their fields as
  * values.
  */

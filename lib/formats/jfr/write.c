@@ -298,7 +298,7 @@ static void write_all(struct jfr *x, FILE *out, uint64_t len, uint64_t checkpoin
 	jfr_pools_write(&x->pools, &x->w);
 }
 
-/* Read the events; having none is no error. */
+/* Read the events; having none is not an error. */
 static int read_events(struct jfr *x, const struct events_opts *o, struct err *e)
 {
 	int r;

@@ -4,7 +4,7 @@
  * request of the collector's service, which is the same.  read_json.c makes such of JSON.
  *
  * Source: opentelemetry/proto/profiles/v1development/profiles.proto of opentelemetry-proto. The format is
- * still changing, and a file does not say its version. Three are told apart by what its messages have:
+ * still changing, and a file does not say its version. Three are distinguished by what their messages have:
  *	1.7	no table of stacks: a sample has a part of a list of its profile
  *	1.8	a table of stacks; of a sample the values are field 2 and the attributes field 3
  *	1.10	the same, but the attributes are field 2 and the values field 4

@@ -7,7 +7,7 @@
  *		    7f3a10c0ffee fib+0x1e (/usr/bin/fib)
  *
  * Source: tools/perf/builtin-script.c. Which fields there are depends on -F: a name of a thread and a
- * number are needed, or a line is no sample. One number is the thread's, two are those of process and
+ * number are needed, or a line is not a sample. One number is the thread's, two are those of process and
  * thread. Without callers the frame is at the end of the line.
  */
 #include <ctype.h>

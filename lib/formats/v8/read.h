@@ -35,7 +35,7 @@ struct v8_samples {
 	uint32_t thread;
 	uint32_t node;			/* the latest sample; 0: none */
 	double at_us, first_us;
-	uint32_t *events;		/* [2], + 1: of work, and of idleness; 0: not told yet */
+	uint32_t *events;		/* [2], + 1: of work, and of idleness; 0: not passed on yet */
 };
 
 /* Take the time of a sample, and its node. -EINVAL: damaged. */

@@ -93,7 +93,7 @@ static void find_peak(struct massif *m, const char *data, size_t len)
 
 /* ---- its tree ---- */
 
-/* Leaves levels down to that many: what no caller had is of the stack so far. The first is no function. */
+/* Leaves levels down to that many: what no caller had is of the stack so far. The first is not a function. */
 static void leave_node(struct massif *m, size_t nr)
 {
 	struct rec_sample s = { .cpu = IMPORT_NO_CPU, .event = m->event, .more = -1 };
