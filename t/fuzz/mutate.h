@@ -17,7 +17,7 @@ enum { MUTATE_MODE_AT = 40 };
 
 /*
  * A mutation of the trace data[0..len) in memory of the caller's to free, its length in *out_len. Bytes that
- * are no trace are changed at random places. The same seed gives the same mutation.
+ * are not a trace are changed at random places. The same seed gives the same mutation.
  */
 uint8_t *mutate_trace(const uint8_t *data, size_t len, uint64_t seed, size_t *out_len);
 /* The same of the first trace, with records of the other one put into it. */

@@ -71,7 +71,7 @@ static int kind_arm64(const char *word, const char *rest)
 		INSN_PLAIN;
 }
 
-/* First word of the text that is no prefix; *rest is what follows it. */
+/* First word of the text that is not a prefix; *rest is what follows it. */
 static char *mnemonic(char *text, char **rest)
 {
 	char *word = strtok_r(text, " \t\n", rest);

@@ -51,7 +51,7 @@ static int kind_by_name(const char *text)
 	return -1;
 }
 
-/* The class objdump's words give to what is no branch. */
+/* The class objdump's words give to what is not a branch. */
 static int class_by_name(const char *text)
 {
 	if (!strncmp(text, "syscall", 7) || !strncmp(text, "int    $0x80", 12))

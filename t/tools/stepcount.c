@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 		pc = where(pid);
 		if (sig == SIGTRAP) {
 			sig = 0;
-			/* The first stop in a handler is no step. */
+			/* The first stop in a handler is not a step. */
 			if (is_step(pid) &&
 			    (pc != last ||
 			     (ptrace(PTRACE_PEEKTEXT, pid, last, 0) & JUMP_MASK) == JUMP_TO_ITSELF))

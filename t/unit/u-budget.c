@@ -148,7 +148,7 @@ TEST(limits_on_samples_are_violated_only_by_the_whole_interval)
 		{ "c base cpu <= 0.39%", VERDICT_KEPT }, { "c base cpu <= 0.3%", VERDICT_UNDECIDED },
 		{ "c base cpu <= 3900ns", VERDICT_KEPT }, { "c base cpu <= 3us", VERDICT_UNDECIDED },
 		{ "[total] base cpu >= 2s", VERDICT_VIOLATED },
-		/* samples are no calls */
+		/* samples are not calls */
 		{ "a n <= 1000", VERDICT_ERROR }, { "a base cpu <= 1s per b", VERDICT_ERROR },
 		{ "x* base cpu <= 1s", VERDICT_ERROR }, { "a base wall <= 1s", VERDICT_ERROR },
 		{ "a base cpu <= 5", VERDICT_ERROR }, { "a base cpu <= 5B", VERDICT_ERROR },

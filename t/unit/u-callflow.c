@@ -144,7 +144,9 @@ static void check_innermost(const struct bench *b)
 	CHECK_U64(innermost(b), ((const struct callflow_open *)(uintptr_t)b->t->top)->node);
 }
 
-/* An object of what the thread allocates, with a class that is known; it is told after it was allocated. */
+/*
+ * An object of what the thread allocates, with a class that is known; it is reported after it was allocated.
+ */
 static uint64_t allocate(struct bench *b, uint32_t *class)
 {
 	uint64_t bytes = 8 * (1 + unit_random() % 9);
@@ -834,7 +836,7 @@ TEST(callflow_calls_of_threads_without_room_are_lost_until_counted)
 
 	bench_open(&b, 1 << 20, 100);
 	callflow_sees_entries();
-	callflow_mount(b.k, NULL);	/* excluded: it is no loss */
+	callflow_mount(b.k, NULL);	/* excluded: it is not a loss */
 	callflow_enter(b.k, 7);
 	CHECK_U64(b.a->lost_calls, 0);
 	callflow_mount_lost(b.k);
@@ -854,7 +856,7 @@ TEST(callflow_calls_of_threads_without_room_are_lost_until_counted)
 	CHECK_U64(b.a->lost_calls, 2);
 }
 
-/* An exit that is told twice, as Thread.stop() can make it, changes nothing. */
+/* An exit that is reported twice, as Thread.stop() can make it, changes nothing. */
 TEST(callflow_an_exit_that_was_reported_leaves_the_tree_as_it_is)
 {
 	struct bench b;

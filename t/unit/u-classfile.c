@@ -7,7 +7,7 @@
 #include "classfile/rewrite.h"
 #include "unit.h"
 
-/* What the callbacks do and were told. */
+/* What the callbacks do, and what they were given. */
 static struct {
 	int32_t number;			/* select()'s answer */
 	int nr_asked, nr_skipped, nr_mem, fail_at;	/* fail_at: that call of mem() gives nothing */
@@ -29,7 +29,7 @@ static void skipped(void *ctx, const struct classfile_method *m, enum classfile_
 	t.m = *m;
 }
 
-/* A test is a process: nothing is freed, and what is reachable is no leak. */
+/* A test is a process: nothing is freed, and what is reachable is not a leak. */
 static void *mem(void *ctx, size_t size)
 {
 	static void **given;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* u-crashes.c - what a JVM was told of its error file, and how a process ended that is waited for or not. */
+/*
+ * u-crashes.c - where a JVM was told to write its error file, and how a process ended that is waited for or
+ * not.
+ */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

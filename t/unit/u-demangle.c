@@ -36,7 +36,7 @@ static const struct { const char *name, *want; } names[] = {
 	  "core::ptr::drop_in_place<std::rt::lang_start<()>::{{closure}}>" },
 	{ "_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h0123456789abcdefE",
 	  "<Test + 'static as foo::Bar<Test>>::bar" },
-	/* Not Rust: the last element is no hash. */
+	/* Not Rust: the last element is not a hash. */
 	{ "_ZN3foo17h1111111111111111E", "foo::h1111111111111111" },
 	/* From the RFC and the compiler's own tests. */
 	{ "_RNvC6_123foo3bar", "123foo::bar" },

@@ -341,7 +341,7 @@ TEST(heap_has_no_roster_and_its_samples)
 	buf_release(&b);
 }
 
-/* The tree by place of allocation: lines are no samples, orders stand for two and a half each. */
+/* The tree by place of allocation: lines are not samples, orders stand for two and a half each. */
 TEST(heap_tree_by_origin)
 {
 	struct heap_tree_opts o = { .keep_soft = true };

@@ -332,7 +332,7 @@ TEST(jvm_server_waits_for_silent_clients_and_longer_after_hello)
 }
 
 /*
- * What the agent shares with us before it has written anything is no memory yet; and a log is read in
+ * What the agent shares with us before it has written anything is not memory yet; and a log is read in
  * shares.
  */
 TEST(jvm_server_gives_no_memory_and_reads_no_more_than_its_share)

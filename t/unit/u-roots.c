@@ -86,7 +86,7 @@ TEST(roots_equal_frames_have_one_number_and_there_is_an_end_to_numbers)
 	}
 	CHECK_U64(r.nr_lists, 256);
 	CHECK(roots_get(&r, 255, &nr) && !roots_get(&r, 256, &nr));
-	/* what has no number is not told: the agent's segment still has the hash of an earlier one */
+	/* what has no number is not sent: the agent's segment still has the hash of an earlier one */
 	CHECK_U64(told(&r, END)->id, 255);
 	roots_release(&r);
 }

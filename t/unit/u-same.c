@@ -70,7 +70,7 @@ TEST(same_names_are_without_what_a_run_gives_them)
 	buf_release(&b);
 }
 
-/* What frameworks made up of one class in two runs: told by shape, so none of them is known to us. */
+/* What frameworks made up of one class in two runs: recognised by shape, so none of them need be known. */
 TEST(same_names_are_those_of_one_class_in_two_runs)
 {
 	static const char *const pairs[][2] = {

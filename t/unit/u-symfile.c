@@ -110,7 +110,7 @@ TEST(symfile_finds_where_a_function_ends)
 	symfile_close(f);
 }
 
-/* A breakpoint in what is no instruction would change what the program computes. */
+/* A breakpoint in what is not an instruction would change what the program computes. */
 TEST(symfile_knows_no_ends_where_instructions_are_not_one_after_the_other)
 {
 	enum { JUMP = 0x3a8 };		/* jne, to an instruction */

@@ -237,7 +237,7 @@ TEST(tasks_a_leader_is_the_process_that_was_seen)
 	CHECK(tasks_leader(&r.tasks, pid + 1, 10 * second_ns + 9999999) == th);	/* ticks of 10 ms */
 	/* Its exit was lost, and an outsider has the number. */
 	CHECK(!tasks_leader(&r.tasks, pid + 1, 11 * second_ns));
-	/* A thread is no process; an exec keeps the time of the start. */
+	/* A thread is not a process; an exec keeps the time of the start. */
 	tasks_fork(&r.tasks, pid + 1, pid + 1, pid + 2, pid + 1, 12 * second_ns);
 	CHECK(!tasks_leader(&r.tasks, pid + 2, 12 * second_ns));
 	tasks_comm(&r.tasks, pid + 1, pid + 1, "image", true, 20 * second_ns);

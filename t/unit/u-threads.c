@@ -128,7 +128,7 @@ static uint32_t deadlocks_after(uint32_t rounds, uint32_t changed, uint64_t owne
 	return nr;
 }
 
-/* Where threads were looked at one after the other, what changes hands is no deadlock. */
+/* Where threads were looked at one after the other, what changes hands is not a deadlock. */
 TEST(threads_looks_must_agree)
 {
 	uint32_t i;

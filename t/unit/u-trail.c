@@ -78,7 +78,7 @@ TEST(trail_of_a_loop_comes_back_to_where_it_began)
 	CHECK_U64(trail_passed(&t, BASE, true), 3);
 	CHECK_U64(trail_passed(&t, BASE, false), 0);
 	CHECK_U64(trail_passed(&t, BASE + 4, true), 3);
-	/* from the middle: the loop's beginning is no place that it has passed */
+	/* from the middle: the loop's beginning is not a place that it has passed */
 	PLAN(&t, "\x90\x90\x75\xfc\x0f\x05", 1);
 	CHECK_U64(t.nr, 2);
 	CHECK_U64(trail_passed(&t, BASE, true), 2);
@@ -106,7 +106,7 @@ TEST(trail_ends_where_two_paths_would_meet)
 	CHECK_U64(t.nr, 1);
 	CHECK(stops_at(&t, 8, 1));
 	CHECK(stops_at(&t, 2, 1));
-	/* a branch to what follows it is no branch */
+	/* a branch to what follows it is not a branch */
 	PLAN(&t, "\x90\x74\x00\x90\xc3", 0);
 	CHECK_U64(t.nr, 2);
 	CHECK_U64(t.nr_stops, 1);

@@ -447,7 +447,7 @@ TEST(unwind_by_search_of_the_stack_for_what_leads_to_the_root)
 	words[2] = BASE + CODE + 0x170;				/* behind no call */
 	words[3] = called_by_pointer(0x190);			/* from which nothing leads on */
 	words[4] = 17;
-	words[5] = called_by_pointer(0x1a0);			/* the same: a zero is no root */
+	words[5] = called_by_pointer(0x1a0);			/* the same: a zero is not a root */
 	words[7] = called_by_pointer(0x1b0);
 	words[8] = call_before(BASE + 0x1f10);
 	CHECK_U64(walk_from_made(&searching), 3);

@@ -574,7 +574,7 @@ TEST(wall_sends_traps_to_processes_that_handle_them)
 	CHECK_U64(load_acquire(&trapped->nr), 0);	/* it was not asked for, */
 	CHECK(!wall_trap(w, pid));
 	nap(NULL);
-	CHECK_U64(load_acquire(&trapped->nr), 0);	/* and nobody is told of samples */
+	CHECK_U64(load_acquire(&trapped->nr), 0);	/* and no samples are reported */
 	clocks_tell(wall_trapped(w));
 	for (ms = 0; ms < 10000 && load_acquire(&trapped->nr) < 20; ms += 5)
 		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
@@ -697,7 +697,7 @@ TEST(wall_by_switches_counts_each_state)
 	wall_close(w);
 }
 
-/* What was told when the recording began is not taken back. */
+/* What was reported when the recording began is not taken back. */
 TEST(wall_by_switches_can_be_cut)
 {
 	struct wall_opts o = { .nr_slots = 16, .interval_ns = 100 };
@@ -872,7 +872,7 @@ static void check_ask_again(struct wall *w, const struct wall_slot *want)
 	CHECK_U64(lowest_free_fd(), before);
 }
 
-/* Our own threads: what the kernel tells of them. */
+/* Our own threads: what the kernel says about them. */
 TEST(wall_by_switches_asks_the_kernel)
 {
 	struct wall_opts o = { .nr_slots = 8 };
