@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * process-threads.c - four threads do different amounts of work and measure themselves; their sum is
- * held against what the process consumed.
+ * compared with what the process consumed.
  *
  *	cc -pthread process-threads.c -larcprof -o process-threads
  */

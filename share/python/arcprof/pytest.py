@@ -79,7 +79,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("arcprof", "recording by arcprof")
     group.addoption("--arcprof", action="store_true", help="record the run of the tests")
     group.addoption("--arcprof-budget", metavar="FILE",
-                    help="hold that recording against the limits in FILE; implies --arcprof")
+                    help="check that recording against the limits in FILE; implies --arcprof")
     group.addoption("--arcprof-options", metavar="OPTIONS", default="",
                     help="further options of arcprof record, such as '-e cpu,wall'")
     group.addoption("--arcprof-output", metavar="FILE", default="arcprof-pytest.data",
@@ -88,7 +88,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "arcprof(limits, *options): record this test alone, with these options of arcprof "
-                            "record, and hold it against the limits in that file; None: there are none")
+                            "record, and check it against the limits in that file; None: there are none")
 
 
 @pytest.hookimpl(hookwrapper=True)
