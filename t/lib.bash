@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # lib.bash - what the tests of the command line share; "load ../lib" in t/cli/<command>.bats.
 #
-#	@test "record: a period that is no number is a usage error naming the option" {
+#	@test "record: an invalid period is a usage error that names the option" {
 #		run_arcprof record -c many -- true
 #		[ "$status" -eq 2 ]
 #		[[ $stderr == *--count* ]]

@@ -290,7 +290,7 @@ lived() {
 	[ "$n" -eq 401 ]
 }
 
-@test "account: what is yet to become the program does not live" {
+@test "account: the lifetime before exec of the program is not counted" {
 	skip_unless_perf
 	local i pids=()
 	# it waits for the recorder's CPU before it is executed
@@ -308,7 +308,7 @@ lived() {
 	done
 }
 
-@test "account: who wakes a thread is not recorded, and charged nothing" {
+@test "account: the waker of a thread is not recorded, and charged nothing" {
 	skip_unless_perf
 	mkfifo fifo
 	sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done; exec >fifo
@@ -597,7 +597,7 @@ of() {
 	wait $pid || true
 }
 
-@test "account: context switches are those of getrusage(2), whoever counts them" {
+@test "account: context switches equal those of getrusage(2), with either clock" {
 	skip_unless_clocks_of_cpus
 	local clock switches
 	for clock in cpu thread auto; do
@@ -655,7 +655,7 @@ faults_of_java() {
 	arcprof dump theirs/trace | grep 'key="clock"' | grep -q 'thread (BPF: CAP_BPF and CAP_PERFMON are missing)'
 }
 
-@test "account: what idle CPUs have of samples is charged to nobody" {
+@test "account: samples of idle CPUs are charged to no thread" {
 	skip_unless_clocks_of_cpus
 	[ "$(nproc)" -gt 1 ] || skip "a machine with one CPU has none that is idle beside a busy one"
 	for clock in cpu thread; do

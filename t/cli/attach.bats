@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Recording a JVM that runs already, on every JDK of this machine.
+# Recording a running JVM, with every JDK of this machine.
 load ../lib
 load ../java
 load ../live
@@ -151,7 +151,7 @@ count_calls_twice() {
 	say calls 7
 	end_recorder
 	[ "$(calls_of outer)" -eq 7 ]
-	# its threads would tell of the first objects too late
+	# its threads would report the first objects too late
 	arcprof report -i trace --xprof | grep '^not recorded: objects of '
 	end_live
 }

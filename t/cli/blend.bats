@@ -54,15 +54,15 @@ sampled_cost() {
 	sed -n 's/^small //p' "sampled$1"
 }
 
-@test "blend: costs tell inlining on from off as undisturbed runs do; probes cannot" {
+@test "blend: costs show the effect of inlining as undisturbed runs do; probes cannot" {
 	skip_unless_perf
 	skip_unless_java
 	for inline in + -; do
 		echo "$inline: blend $(blend_cost $inline), probes $(probe_cost $inline)," \
 			"program $(true_cost $inline), sampled $(sampled_cost $inline)"
 	done
-	# the program is about twice as slow without inlining, and so says the blend; sampling 5000 times a second
-	# adds as much to both
+	# the program is about twice as slow without inlining, and the blend agrees; sampling 5000 times a
+	# second adds as much to both
 	[ "$(($(true_cost -) * 10))" -gt "$(($(true_cost +) * 14))" ]
 	[ "$(($(blend_cost -) * 10))" -gt "$(($(blend_cost +) * 12))" ]
 	# probes take many times as long as what they count, and hide the difference

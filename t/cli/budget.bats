@@ -158,7 +158,7 @@ block() {
 	[ "$stderr" = "arcprof budget: cannot be combined: --import and --tree" ]
 }
 
-@test "budget: growth is held against a baseline" {
+@test "budget: growth is compared with a baseline" {
 	diff=$TOP/t/data/diff
 	limits 'parse base samples grows <= 5 %' 'parse cum samples grows <= 900 % per total' '[total] base samples grows < 60 %'
 	run_arcprof budget -f limits --baseline "$diff/before.folded" --import "$diff/after.folded" --all

@@ -48,7 +48,7 @@ rows() {
 	[[ $output == "nothing is calibrated"* ]]
 }
 
-@test "calibrate: wrong usage and unknown metrics are reported" {
+@test "calibrate: usage errors and unknown metrics are reported" {
 	run_arcprof calibrate --show --accept-unstable
 	[ "$status" -eq 2 ]
 	run_arcprof calibrate --metric nosuch

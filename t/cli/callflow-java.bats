@@ -344,7 +344,7 @@ tiers_are() {
 	[ "$(arcprof report -i trace --xprof --format json | jq -c '[.rows[] | select(.n == 1000) | .kind]')" = '["java","java"]' ]
 }
 
-# Whatever HotSpot is told to do with the code, the calls are of.
+# Whatever HotSpot does with the code, the calls are the same.
 tiers() {
 	local compile=(-Xcomp -XX:CompileCommand=compileonly,Hellop::\* -XX:CompileCommand=dontinline,Hellop::myA)
 	tiers_are interpreted interpreted -Xint
@@ -358,7 +358,7 @@ tiers() {
 }
 
 # bats test_tags=stored
-@test "callflow: calls are told apart by how their code runs" {
+@test "callflow: calls are counted separately by how their code runs" {
 	on_each_jdk tiers
 }
 
@@ -611,7 +611,7 @@ folded() {
 	"$ARCPROF" report -q -i trace --xprof --format json |
 		jq -r '.rows[] | select(.kind == "thread").name' >names
 	grep -qx main names
-	# one that found no room is said to share a tree
+	# one that found no room is reported to share a tree
 	[ "$(grep -c '^\[several threads' names)" -eq "$("$ARCPROF" report -q -i trace | grep -c '^not recorded: a tree for itself of')" ]
 	record --callflow --metric thrown --call-depth 50 -- java -cp "$CLASSES" Ragged return
 	[ "$(calls_in_all)" -eq "$all" ]

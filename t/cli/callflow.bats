@@ -563,7 +563,7 @@ cums() {
 	arcprof report -i trace --xprof --metric "$1" --format json | jq -r '.rows[] | "\(.name) \(.cum[0])"'
 }
 
-@test "callflow: threads whose process ends by _exit() have the time that they say, and are no error" {
+@test "callflow: threads whose process ends by _exit() have the time that they measured, without an error" {
 	skip_unless_perf
 	cat >leavers.c <<-'EOF'
 		#include <sys/wait.h>
@@ -768,7 +768,7 @@ s.recv(1)'
 	ARCPROF_CALLFLOW=/nowhere/s ./ways 10 | diff alone -
 	g++ -O1 "$TOP/t/data/callflow/ways.cc" -o plain -pthread
 	./plain 10 | diff alone -
-	# Only its hooks are to be seen, and what libarcprof tells of labels.
+	# Only its hooks are visible, and what libarcprof reports about labels.
 	[ "$(nm -g --defined-only "$HOOKIT" | sed -n 's/.* [A-Z] //p' | sort | xargs)" = \
 		"__cyg_profile_func_enter __cyg_profile_func_exit arcprof_hookit_label" ]
 }

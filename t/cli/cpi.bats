@@ -14,7 +14,7 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	[ "$(grep -cE '^(all|[0-9]+) ' <<<"$output")" -eq 1 ]
 }
 
-@test "cpi: counters are counted, or n/a with the reason and the utilisation all the same" {
+@test "cpi: counters are counted, or n/a with the reason; utilisation is always shown" {
 	run_arcprof cpi -d 0.5 --format json
 	[ "$status" -eq 0 ]
 	[ "$(json '.samples | length')" -eq 1 ]
@@ -56,7 +56,7 @@ busy_program='i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done'
 	[ "$(json '.samples[-2].program.busy_percent < 20')" = true ]
 }
 
-@test "cpi: the program's status is the command's, and 126 and 127 are those of env" {
+@test "cpi: the exit status is the program's, or 126 and 127 as of env" {
 	run_arcprof cpi -- sh -c 'exit 7'
 	[ "$status" -eq 7 ]
 	run_arcprof cpi -a -- sh -c 'kill -9 $$'

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Telling a recording that runs what to do.
+# Controlling a running recording.
 load ../lib
 load ../java
 load ../live
@@ -18,7 +18,7 @@ value_of() {	# <name>
 	ctl status | sed -n "s/^$1: //p"
 }
 
-@test "ctl: calls are stored, dropped and seen from a zero point on command" {
+@test "ctl: calls are stored, dropped and shown from a zero point on command" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
 	start_live
@@ -27,7 +27,7 @@ value_of() {	# <name>
 	[ "$(value_of records)" = "process $LIVE" ]
 	[ "$(value_of calls)" -ge 401 ]
 	ctl snapshot
-	# readable while it goes on
+	# readable during the recording
 	[ "$(calls_of outer 2>err)" -eq 100 ]
 	say calls 10
 	ctl reset
@@ -59,7 +59,7 @@ until_samples() {	# <at least>
 	return 1
 }
 
-@test "ctl: samples are dropped by a reset, and not taken in a pause" {
+@test "ctl: a reset drops samples, and a pause takes none" {
 	skip_unless_perf
 	local n
 	start_recorder -F 500 -- sh -c 'while :; do :; done'
@@ -85,8 +85,8 @@ until_samples() {	# <at least>
 	[[ $stderr == *"the trace has no zero point"*"arcprof ctl zero"* ]]
 }
 
-# A JVM that has begun, and is not there yet: the recorder waits for it.
-@test "ctl: while a JVM is waited for, commands are carried out, and a signal ends the recording" {
+# The recorder waits for a JVM that has started and is not ready yet.
+@test "ctl: while the recorder waits for a JVM, commands work, and a signal ends the recording" {
 	skip_unless_root
 	skip_unless_perf
 	use_jdk "$(jdks | tail -n 1)"
@@ -140,7 +140,7 @@ c_calls() {	# <function> <option of report>...
 	arcprof report -i trace "${@:2}" --xprof --format json | jq --arg f "$1" '[.rows[] | select(.name == $f) | .n] | add // 0'
 }
 
-@test "ctl: a C program's calls are stored and reset as a JVM's" {
+@test "ctl: calls of a C program are stored and reset like those of a JVM" {
 	skip_unless_command gcc
 	c_program
 	mkfifo live.in
@@ -175,7 +175,7 @@ c_calls() {	# <function> <option of report>...
 	[ "$status" -eq 2 ]
 }
 
-# squat <pid>...: takes the names of control sockets, and never answers; says when it has them.
+# squat <pid>...: takes the names of control sockets, and never answers; returns when it has them.
 squat() {
 	# those of root and of our own could be recorders in containers
 	python3 -c 'import os, socket, sys, time
@@ -193,7 +193,7 @@ time.sleep(60)' "$@" >squatted 3>&- &
 	until [ -s squatted ] || ! kill -0 "$SQUATTER"; do sleep 0.1; done
 }
 
-@test "ctl: sockets with the names of recorders that are none's do not hold it up" {
+@test "ctl: sockets with the names of recorders that belong to no recorder do not hold it up" {
 	skip_unless_command python3
 	mapfile -t pids < <(seq $((1 << 30)) $(((1 << 30) + 30)))
 	squat "${pids[@]}"
@@ -213,7 +213,7 @@ time.sleep(60)' "$@" >squatted 3>&- &
 	grep -qE "skipped [0-9]+ control sockets that other processes have taken .*\(one by process $SQUATTER of user 65534\)" err
 }
 
-@test "ctl: a recorder whose name was taken says by whom, and is found nevertheless" {
+@test "ctl: a recorder whose name was taken reports by which process, and is still found" {
 	skip_unless_command python3
 	mkfifo go
 	bash -c 'echo $$ >pid; read -r _ <go; exec "$0" record -e cpu-clock -o trace -- sleep 60' "$ARCPROF" >out 2>err 3>&- &
@@ -257,18 +257,18 @@ log_goes_on() {
 	[ "$(arcprof report --gc --format json trace | jq '[.rows[] | select(.kind == "pause") | .n] | add')" -ge 20 ]
 }
 
-@test "ctl: events of the JVM's log are told on while something else changes" {
+@test "ctl: events of the JVM's log go on while something else changes" {
 	skip_unless_java
 	one_jdk newest log_goes_on
 }
 
-@test "ctl: another interval of a clock holds at once" {
+@test "ctl: a new interval of a clock applies at once" {
 	skip_unless_perf
 	start_recorder -F 1000 -- sh -c 'while :; do :; done'
 	until_samples 100
 	ctl set interval cpu-clock=20ms
 	until_samples $(($(value_of samples) + 20))
-	end_recorder || [ $? -eq 143 ]	# of the shell, which was told to end
+	end_recorder || [ $? -eq 143 ]	# the shell got SIGTERM
 	# by clocks of CPUs 0.9 to 1.08 of it, by those of threads all of it
 	arcprof query trace 'select count(*) from samples where weight > 15000000' --format csv | tail -n +2 >late
 	cat late

@@ -92,7 +92,7 @@ record_as_nobody() {
 		any($n[]; .name == "exported_work" and $n[.parent | tostring].name == "run_for")'
 }
 
-@test "deleted: one that was replaced is named by what is mapped, not by its successor" {
+@test "deleted: a replaced file has the names of what is mapped, not of its successor" {
 	printf 'int exported_work(void) { return 1; }\nint run_for(void) { return 2; }\n' >other.c
 	gcc -fPIC -shared -o "$place/next.so" other.c
 	chmod 755 "$place/next.so"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# denied.bats - what is refused to arcprof, or to what it records: it works all the same, or says why it does not,
+# denied.bats - what is refused to arcprof, or to what it records: it still works, or says why it does not,
 # soon, and its exit status is that of a failure. It never says "0" as if that were the answer.
 load ../lib
 load ../java

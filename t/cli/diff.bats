@@ -104,7 +104,7 @@ CALLS=$DATA/calls/trace
 	[ "$status" -eq 0 ]
 }
 
-@test "diff: normalizing by what is not known is refused" {
+@test "diff: normalizing by an unknown metric is refused" {
 	run_arcprof diff "$BEFORE" "$AFTER" --per second
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"not all of the recordings say how long they recorded 'samples'"* ]]
@@ -128,7 +128,7 @@ CALLS=$DATA/calls/trace
 	[[ $stderr == *"nothing matches"* ]]
 }
 
-@test "diff: --exit-code tells differences from failures" {
+@test "diff: --exit-code distinguishes differences from failures" {
 	run_arcprof diff "$BEFORE" "$AFTER" --exit-code
 	[ "$status" -eq 1 ]
 	run_arcprof diff "$BEFORE" "$BEFORE" --exit-code

@@ -2,7 +2,7 @@
 # bats file_tags=stored
 load ../lib
 
-# Long names (or -x) of the options that head paragraphs of a page, one a line.
+# Long names (or -x) of the options that head paragraphs of a page, one per line.
 options_of_page() {
 	awk '/^\*-.*::$/ {
 		names = long = ""

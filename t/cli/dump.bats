@@ -133,7 +133,7 @@ repair() {
 	EOF
 }
 
-@test "dump: records of a whole chunk that make no sense are damage, in every format" {
+@test "dump: invalid records in a whole chunk are damage, in every format" {
 	at=$(offset_of Samp)
 	damaged $((at + 64)) '\x04'	# the length of the first sample: less than its head
 	repair damaged "$at"

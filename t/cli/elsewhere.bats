@@ -18,7 +18,7 @@ has_no_names() {
 	[ "$(samples_in sixteen)" -eq 0 ]
 }
 
-@test "record: --symfs has what was stripped off" {
+@test "record: --symfs finds stripped debug information" {
 	stripped
 	mkdir -p "root/usr/lib/debug/.build-id/${id:0:2}"
 	mv shares.debug "root/usr/lib/debug/.build-id/${id:0:2}/${id:2}.debug"
@@ -33,7 +33,7 @@ has_no_names() {
 	[ "$stderr" = "arcprof record: --symfs=$PWD/none: No such file or directory" ]
 }
 
-@test "record: perf's copies have what was stripped off" {
+@test "record: stripped debug information is found in perf's copies" {
 	stripped
 	mkdir -p "home/.debug/.build-id/${id:0:2}/${id:2}"
 	mv shares.debug "home/.debug/.build-id/${id:0:2}/${id:2}/debug"
@@ -49,7 +49,7 @@ find_by() {
 	PATH=$PWD/bin:$PATH
 }
 
-@test "record: debuginfod-find is asked for what was stripped off, only if DEBUGINFOD_URLS says where" {
+@test "record: debuginfod-find is asked for stripped debug information, only if DEBUGINFOD_URLS is set" {
 	stripped
 	find_by "test \"\$2\" != $id || echo $PWD/shares.debug"
 	unset DEBUGINFOD_URLS
@@ -82,7 +82,7 @@ find_by() {
 	[ $((SECONDS - began)) -lt 25 ]
 }
 
-@test "record: a debuginfod server has what was stripped off" {
+@test "record: stripped debug information comes from a debuginfod server" {
 	stripped
 	skip_unless_command debuginfod
 	skip_unless_command debuginfod-find

@@ -302,7 +302,7 @@ gives_up() {
 	wc -l skipped ours timed
 	[ "$(comm -12 skipped ours | wc -l)" -ge 1 ]
 	[ "$(comm -12 skipped timed | wc -l)" -eq 0 ]
-	# where the JVM does not tell of deoptimisations, reports say so
+	# where the JVM does not report deoptimisations, reports say so
 	arcprof report --jit trace | grep -c '^not recorded: deoptimisations of process' >untold || true
 	[ "$(<untold)" -eq $((JDK < 18)) ]
 }
@@ -338,7 +338,7 @@ attached() {
 	end_live
 }
 
-@test "events: a JVM that runs already, and its log configuration afterwards" { one_jdk oldest attached; }
+@test "events: a running JVM, and its log configuration afterwards" { one_jdk oldest attached; }
 
 not_asked() {
 	arcprof record -q -e gc -o trace -- java -cp "$CLASSES" Happens 1 >out

@@ -3,7 +3,7 @@
 load ../lib
 load ../java
 
-# The headings of a part of a page, one a line; below each, behind a tab, the commands of its examples.
+# The headings of a part of a page, one per line; below each, behind a tab, the commands of its examples.
 examples() {	# <page> <title>
 	awk -v title="== $2" '/^== / { on = $0 == title } !on { next }
 		/^=== / { print substr($0, 5) }

@@ -79,7 +79,7 @@ readonly SMALL='Filtered$Small'
 }
 
 # bats test_tags=stored
-@test "filter: virtual threads can be told from others" {
+@test "filter: virtual threads can be selected" {
 	skip_unless_java
 	use_jdk "$(jdks | tail -n 1)"
 	[ "$JDK" -ge 21 ] || skip "virtual threads need JDK 21"

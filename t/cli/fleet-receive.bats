@@ -66,7 +66,7 @@ otlp() {
 	[ "$(nr_kept)" -eq 2 ]
 }
 
-@test "fleet push --listen: what is sent to Pyroscope is kept, as it is, in a form or as a message" {
+@test "fleet push --listen: profiles for Pyroscope are kept, sent raw, in a form or as a message" {
 	local now form="multipart/form-data; boundary=B"
 	receive
 	now=$(date +%s)
@@ -141,7 +141,7 @@ otlp() {
 	zcat spool/*.tables.gz | awk -F'\t' 'NF == 5' | grep -q 'busy'
 }
 
-@test "fleet push --listen: what is no profile is refused, with one line, and nothing is kept" {
+@test "fleet push --listen: a request that is not a profile is refused in one line, and nothing is kept" {
 	local n=0
 	receive --max-request 64k
 	refused() {	# <status> <text> <path> <file> [<option>]...
@@ -203,7 +203,7 @@ otlp() {
 	[ "$(nr_kept)" -eq 1 ]
 }
 
-@test "fleet push --listen: with a token only who has it may send, and without one nobody from elsewhere" {
+@test "fleet push --listen: a token is required if there is one, and other machines need one" {
 	echo 's3cret' >token
 	receive --token-file token
 	otlp p.otlp service.name=x

@@ -218,7 +218,7 @@ stop_evil() {
 	rm evil.pid
 }
 
-@test "fleet: a hostile server holds nobody up, fills no memory, and prints nothing on the terminal" {
+@test "fleet: a hostile server cannot hold us up, fill memory, or print to the terminal" {
 	local -A said=([endless]="the answer is longer than 64 KiB" [headers]="the answer is longer than 64 KiB"
 		[slow]="curl: (28) Operation" [silent]="curl: (28) Operation" [redirect]="status 302 without text" [escape]=EVIL [later]="status 503 without text")
 	local mode

@@ -174,7 +174,7 @@ last_part() {
 	[ ! -e w.data.ring ]
 }
 
-@test "record --mode wrap: what is dumped is a whole trace, by hand, by a condition and at the end" {
+@test "record --mode wrap: a dump is a whole trace, by hand, by a condition and at the end" {
 	skip_unless_perf
 	use_jdk "$(jdks | tail -n 1)"
 	last_part
@@ -212,7 +212,7 @@ last_part() {
 		[ "$(stat -c %a "$f")" = 600 ]
 		arcprof report --format json "$f" | jq -e '.nodes != null or .stanzas != null' >/dev/null
 	done
-	# together, with what was in hand, they are one trace
+	# together, with the last one, they are one trace
 	arcprof report w.data 2>&1 | grep -qF "hint: a flight recorder that was killed, or still runs, has left w.data.ring"
 	arcprof merge --splice w.data.ring -o whole 2>&1 | grep -qE "^arcprof merge: $(find w.data.ring -name '*.arc*' | wc -l) segments?; wrote whole"
 	[ "$(arcprof report --format json whole | jq .quality.samples)" -gt 0 ]

@@ -144,7 +144,7 @@ jfr_agrees() {
 	! grep -qvxE 'Interpreted|JIT compiled|Inlined|Native|Kernel|C1 compiled' types || false
 }
 
-@test "formats: jfr has waits, allocations, exceptions and what JVMs tell as the JDK has them" {
+@test "formats: jfr has waits, allocations, exceptions and events of JVMs as the JDK writes them" {
 	local metric type sum
 	arcprof report -q --format jfr -o facts.jfr "$DATA/facts/trace"
 	for metric in "wall wall" "alloc jdk.ObjectAllocationSample" "throws jdk.JavaExceptionThrow" \

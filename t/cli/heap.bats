@@ -53,7 +53,7 @@ agrees_with_histogram() {
 	[ "$(grep -c 'Heap\$' differ)" -eq 0 ]
 }
 
-@test "heap: objects and bytes of classes are those that the JVM says" {
+@test "heap: objects and bytes of classes are those that the JVM reports" {
 	on_each_jdk agrees_with_histogram
 }
 
@@ -419,7 +419,7 @@ dump_with_ids() {
 	END
 }
 
-@test "heap: sizes are right where ids are no addresses, and the report says what was assumed" {
+@test "heap: sizes are right where ids are not addresses, and the report says what was assumed" {
 	local how assumed="the ids of its objects are no addresses"
 	skip_unless_command python3
 	for how in "8 0 65536" "4 1 1" "8 1 1" "8 8 8" "4 3 1000" "4 40000000 1" "8 1000003 7" "8 1125899906842624 1"; do

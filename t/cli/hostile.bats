@@ -72,7 +72,7 @@ victims() {
 	HOSTILE=
 }
 
-# Its socket is told by the environment of the program it runs; the test is no part of what is recorded.
+# Its socket is known from the environment of the program it runs; the test is no part of what is recorded.
 start_recorder_of_calls() {
 	mkfifo go
 	"$ARCPROF" record -o trace --callflow -F 99 "$@" -- sh -c 'echo "$ARCPROF_CALLFLOW" >socket; read go <go' \
@@ -151,7 +151,7 @@ end_recorder() {
 	grep -q ' foreign connections refused' recorder.err
 }
 
-@test "hostile: a program that writes anything where its marks should be harms nobody's marks" {
+@test "hostile: a program that writes garbage in place of its marks does not harm other marks" {
 	cp "$(tool stranger)" stranger
 	gcc -O1 -I "$TOP/lib/api" "$TOP/t/data/marks/marks.c" "$BUILD/libarcprof.a" -o marks -pthread
 	run_arcprof record -e mark -o trace -- sh -c './stranger "$ARCPROF_MARKS" scribble 20 && exec ./marks 1 1000'

@@ -62,11 +62,11 @@ servlets() {
 		jq -r 'foreach .nodes[] as $r (""; if $r.kind == "label" then $r.name else . end; [., $r.name, $r.n]) |
 			select(.[1] == "Servlets.work") | "\(.[0]) \(.[2])"' | sort >got
 	printf '%s\n' '[no rpc] 16' 'rpc=00f067aa0ba902b7> 8' | diff - got
-	# a program that does what nobody expects is told of, and does it
+	# a program that does something unexpected is reported, and not disturbed
 	arcprof report servlets | grep -E 'http of process [0-9]+: 1 time something was not as expected: .*'
 }
 
-@test "http: a servlet serves the call that its request names, and what is none is left alone" {
+@test "http: a servlet serves the call that its request names, and other classes are left alone" {
 	on_one_jdk newest servlets
 }
 

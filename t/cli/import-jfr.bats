@@ -155,7 +155,7 @@ agrees() {
 	[ "$(tail -n 1 kind)" = reason ]
 }
 
-@test "import jfr: what is no sample is listed and queried, with its values" {
+@test "import jfr: events that are not samples are listed and queried, with their values" {
 	arcprof report -q --format jfr -o facts.jfr "$TOP/t/data/facts/trace"
 	arcprof report --import facts.jfr --log=mark --format json >log
 	[ "$(jq -c '[.events[] | select(.what == "arcprof.Mark") | .fields.name]' log)" = '["served","served"]' ]

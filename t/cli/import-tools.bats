@@ -302,7 +302,7 @@ print(int(65556 * scaled(1, 65556)) + int(512 * scaled(2, 1024)), int(scaled(1, 
 	[ "$stderr" = "arcprof report: old.json: JSON of OpenTelemetry's profiles of version 1.7 or older; as protobuf they can be imported" ]
 }
 
-@test "import: older versions of OpenTelemetry's profiles, told apart by what they have" {
+@test "import: older versions of OpenTelemetry's profiles, distinguished by their contents" {
 	python3 - <<-'END'
 		def varint(n):
 		    out = b""

@@ -100,7 +100,7 @@ for row in csv.DictReader(open("got")):
 	done
 }
 
-@test "import: a few lines that are no stacks are counted and named, and never become names of functions" {
+@test "import: a few lines that are not stacks are counted and named, and never become names of functions" {
 	seq 40 | sed 's/.*/main;f& &/' >stacks
 	printf 'main;g -5\nmain;h 1e3\n' >>stacks
 	run_arcprof report --import stacks
@@ -282,7 +282,7 @@ sys.stdout.buffer.write(struct.pack("<8sQ", b"PERFILE2", 16) + record(64, 0, att
 	[ "$(arcprof query --import bare.data --format csv 'select count(*) from processes' | tail -n 1)" = 0 ]
 }
 
-@test "import: SQL has no CPU, mode or time for a sample whose profile does not tell them" {
+@test "import: SQL has no CPU, mode or time for a sample whose profile does not have them" {
 	arcprof report -i "$MIXED" --format jfr >p.jfr
 	run_arcprof query --import p.jfr --format csv \
 		'select cpu, user, time is null, thread is null, count(*) from samples group by 1, 2, 3, 4'
@@ -684,7 +684,7 @@ EOS
 	[ "$stderr" = "arcprof report: c.out: line 5 cannot be read" ]
 }
 
-@test "import: a type that is called as an event of ours adds up all the same" {
+@test "import: a type with the name of one of our events still adds up" {
 	local types
 	for types in wall 'wakers wall' 'samples lock' 'alloc live cpu'; do
 		# shellcheck disable=SC2086

@@ -99,7 +99,7 @@ interpreted_calls() {
 	on_each_jdk interpreted_calls
 }
 
-# while_live <command> <arcprof's command> <option>...: the program is told the command until arcprof has ended.
+# while_live <command> <arcprof's command> <option>...: gives the program the command until arcprof has ended.
 while_live() {
 	local command=$1 what=$2 i
 	shift 2
@@ -141,7 +141,7 @@ running() {
 	end_live
 }
 
-@test "itrace -p: calls and names of a JVM that runs already, which then runs on" {
+@test "itrace -p: calls and names of a running JVM, which continues afterwards" {
 	on_one_jdk oldest running
 }
 

@@ -25,7 +25,7 @@ check_thirds() {
 	check_thirds
 }
 
-@test "jit: of a list that is written anew each name is kept" {
+@test "jit: when a list is rewritten each name is kept" {
 	skip_unless_perf
 	record -F 1999 -- "$(workload named)" rewrite 600
 	[ "$status" -eq 0 ]

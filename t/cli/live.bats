@@ -39,7 +39,7 @@ by_class() {
 	END { for (k in n) print k, n[k], bytes[k], objects[k] }' >contexts
 }
 
-# Within 4.5 standard errors, or a sample of what is no more: its last ones may be on a stack still.
+# Within 4.5 standard errors, or a sample of what is gone: its last ones may be on a stack still.
 agrees() {
 	by_class
 	awk -v interval="$1" '
@@ -77,7 +77,7 @@ major() {
 	java -XX:+UseZGC -version >/dev/null 2>&1 || skip "ZGC of this JDK"
 	record 16k -XX:+UseZGC -Dseconds=1 -Dgarbage=40
 	"$ARCPROF" dump trace >dump
-	# before its objects were old, no witness of ours would have told of the old
+	# before its objects were old, no witness of ours would have reported the old
 	grep -Eq ' sweep .* whole=[1-9]' dump
 }
 
@@ -107,7 +107,7 @@ in_segments() {
 		n=$("$ARCPROF" report -q -i "$f" --metric live --xprof --format json |
 			jq '[.rows[] | select(.name == "byte[]")][0].n // 0')
 		[ "$n" -lt 100 ] || nr=$((nr + 1))
-		# nothing that was there when a segment began is said to have come in it
+		# nothing that was there when a segment began is reported as new in it
 		! "$ARCPROF" report -q -i "$f" --metric alloc --symbol Survivors.fillCache >/dev/null 2>&1 || continue
 		"$ARCPROF" report -q -i "$f" --leaks --format json |
 			jq -e '[.leaks[] | select(.site | test("fillCache")?) | .growth | select(. > 0)] | length == 0' ||
@@ -205,7 +205,7 @@ interval_of() {
 	"$ARCPROF" report -i trace --leaks --format json | jq .source.interval
 }
 
-@test "live: an interval that nobody has asked for grows while many objects are sampled" {
+@test "live: the default interval grows while many objects are sampled" {
 	use_any_jdk
 	[ "$(interval_of live return)" = 32768 ]
 	[ "$(interval_of live churn)" -gt 32768 ]
@@ -252,7 +252,7 @@ lifetimes() {
 nothing_is_hidden() {
 	local said
 	"$ARCPROF" record -e live=0 -o trace java -XX:+UseSerialGC -Xmx64m -cp "$CLASSES" Kept return >out 2>err
-	# no collection has told of them: neither live nor dead, but there
+	# no collection has looked at them: neither live nor dead, but there
 	[ "$(($(of_method live keep) + $(of_method live-unknown keep)))" = 2000 ]
 	[ "$(of_method live-unknown keep)" = 2000 ]
 	"$ARCPROF" report -i trace --leaks --format json >json

@@ -27,14 +27,14 @@ slow_loader() {
 		(.slowest | map(.what) | index("Loading$Below") < index("Loading$Above"))' classes
 	arcprof report --classes trace | tee text
 	grep -qE '^( +[0-9]+\.[0-9]{6}){3} Loading.Below by Loading.Slow@[0-9a-f]+ for Loading\.cause$' text
-	# sums are those of the list, and no load is told of that the JVM did not log
+	# sums are those of the list, and no load is reported that the JVM did not log
 	jq -c '[.events[].own_ns // 0] | add' log >want
 	jq -c '[.rows[].total_ns // 0] | add' classes | diff want -
 	jq -r '.events[].what' log | grep -vF '0x' | sort -u >ours
 	sed -nE 's/.*\] ([^ ]+) source: .*/\1/p' own.log | sort -u >own
 	comm -23 ours own | tee differ
 	[ ! -s differ ]
-	# a class that the JVM told of again is counted by no report, and is no load of a part of the time
+	# a class that the JVM reported again is counted by no report, and is not a load in a part of the time
 	for report in gc jit exceptions log=safepoint; do
 		arcprof report "--$report" --format json trace | jq .source.events
 	done | sort -u >totals
@@ -51,7 +51,7 @@ slow_loader() {
 
 @test "loads: each lasts as long as its loader takes, within another, and knows what it was for" { one_jdk oldest slow_loader; }
 
-# Threads that use the same classes at once: one prepares what the other comes to tell of.
+# Threads that use the same classes at once: one prepares what the other is about to report.
 all_of_the_log() {
 	arcprof record -q -e class -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Mixed 2 2
 	arcprof report --log=load --format json trace | jq -r '.events[].what' | grep -vF 0x | sort >ours

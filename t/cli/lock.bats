@@ -96,7 +96,7 @@ without_ids() {
 	initialised p 2
 }
 
-@test "lock: a JVM that has the ids of threads in their objects alone is not harmed, and its waits are told" {
+@test "lock: a JVM that has the ids of threads in their objects alone is not harmed, and its waits are reported" {
 	make -s -C "$TOP" build/t/tools/hide-fields.so >&2
 	each_jdk without_ids
 }
@@ -157,7 +157,7 @@ readers() {
 	[ "$(charged LockWaits.readsOn)" -gt 0 ]
 }
 
-@test "lock: who has a lock for reading is charged with what those wait that want to write" {
+@test "lock: the reader that has a lock is charged with the waits of writers" {
 	each_jdk readers
 }
 
@@ -178,7 +178,7 @@ initialised() {	# p|v <waiters>
 
 initialised_by() {
 	initialised p 2
-	# since JDK 26 a virtual thread leaves its carrier for this, and nothing tells of it
+	# since JDK 26 a virtual thread leaves its carrier for this, and nothing reports it
 	[ "$JDK" -lt 21 ] || [ "$JDK" -ge 26 ] || initialised v 1
 }
 
@@ -218,7 +218,7 @@ blame() {
 	grep -q ' LockWaits.sleeper' tree
 }
 
-@test "lock: who has a lock is charged with what others wait for it, where it has it" {
+@test "lock: the owner of a lock is charged with the waits of others, where it holds it" {
 	each_jdk blame 'monitor lock' p
 	each_jdk 25 blame lock v
 	run_arcprof report --locks --blame --metric lock
@@ -428,7 +428,7 @@ notifies() {
 	"$ARCPROF" report -i trace --locks | grep -q '^ notify() 2, notifyAll() 1, of both 1 while nobody waited$'
 }
 
-@test "lock: reports say who notified whom, and who notified nobody" {
+@test "lock: reports say which thread notified which, and which notified none" {
 	each_jdk notifies
 }
 
@@ -550,7 +550,7 @@ enters_are_counted() {
 	jq -e '.[0] | .enters > 100 and .recorded >= .enters and .recorded <= 1.02 * .enters' counted
 }
 
-# A wait is in the segment in which it ends, and who has the lock is charged while it goes on.
+# A wait is in the segment in which it ends, and the owner of the lock is charged while it goes on.
 segments_add_up() {
 	local file
 	rm -rf long

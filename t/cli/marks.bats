@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Marks of programs that run already: none is missing between the first and the last of a recording.
+# Marks of running programs: none is missing between the first and the last of a recording.
 load ../lib
 load ../java
 

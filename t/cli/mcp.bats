@@ -6,7 +6,7 @@ load ../lib
 EVENTS=$TOP/t/data/events/trace
 JAVA=$TOP/t/data/java/trace
 
-# ask <line>...: the server's answers to these lines, one a line, in "answers".
+# ask <line>...: the server's answers to these lines, one per line, in "answers".
 ask() {
 	printf '%s\n' "$@" | arcprof mcp "${OPTIONS[@]}" "${TRACES[@]}" >answers 2>messages
 }
@@ -104,7 +104,7 @@ setup() {
 	jq -e '.rows == []' text
 }
 
-@test "mcp: source lines are there if the server was told where" {
+@test "mcp: source lines are there if the server knows the folder" {
 	mkdir src
 	printf 'line %s\n' {1..20} >src/Seed.java
 	OPTIONS=(--source src)

@@ -106,7 +106,7 @@ check_jvm() {
 	done
 	# since then it says where those tables are
 	[ "$JDK" -lt 24 ] || agrees GC
-	# 20 of 1 MiB; where they cannot be looked at, that is said
+	# 20 of 1 MiB; where they cannot be read, the report says so
 	if [[ " $* " == *ZGC* ]]; then
 		jq -e '.direct_buffers == null and (.direct_buffers_not_read | test("moves objects"))' look.json
 	else
@@ -215,7 +215,7 @@ who_has_native_memory() {
 
 # The JVM reads one request after the other: who connects and says nothing keeps all others waiting.
 # bats test_tags=stored
-@test "a JVM whose attach listener is busy holds up nobody for longer than the manual says" {
+@test "a JVM whose attach listener is busy holds nothing up for longer than the manual says" {
 	skip_unless_java
 	skip_unless_command python3
 	prepare_jdks

@@ -170,7 +170,7 @@ total() {
 	[[ $stderr == *"unknown metric 'nosuch' (available: cpu-clock)"* ]]
 }
 
-@test "merge: without traces or --output it is a usage error, and a file that is no trace leaves nothing" {
+@test "merge: without traces or --output it is a usage error, and a file that is not a trace leaves nothing" {
 	run_arcprof merge -o x.data
 	[ "$status" -eq 2 ]
 	run_arcprof merge "$MIXED"

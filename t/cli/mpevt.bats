@@ -160,7 +160,7 @@ total() {
 	[[ $output == *"kernel.perf_event_paranoid is "*CAP_PERFMON* ]]
 }
 
-@test "mpevt: wrong usage is reported before anything is started" {
+@test "mpevt: usage errors are reported before anything is started" {
 	while read -r args; do
 		# shellcheck disable=SC2086
 		run_arcprof mpevt $args

@@ -57,7 +57,7 @@ skip_unless_msr() {
 	[[ $stderr == *"/dev/cpu/0/msr"* ]]
 }
 
-@test "msr: wrong usage is reported before anything is touched" {
+@test "msr: usage errors are reported before anything is touched" {
 	while read -r args; do
 		# shellcheck disable=SC2086
 		run_arcprof msr $args

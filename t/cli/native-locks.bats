@@ -44,7 +44,7 @@ charged() {	# <name>: ns of it in the stacks
 	[ "$(jq '[.locks[].identity] | length' table)" -eq 5 ]
 }
 
-@test "native locks: who has one is named, and charged with what others wait" {
+@test "native locks: the owner is named, and charged with the waits of others" {
 	record lock
 	[ "$(lock shared_mutex owner)" = holder ]
 	[ $((10 * $(lock shared_mutex owner_wait_ns))) -ge $((8 * $(lock shared_mutex wait_ns))) ]
@@ -64,7 +64,7 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 }
 
 # Ten wait for 400 ms each, at the same time: 4 s, none of them of before.
-@test "native locks: who is charged with several waits at once, is while these were" {
+@test "native locks: an owner charged with several waits at once is charged for as long as they last" {
 	cat >ten.c <<-'EOF'
 	#include <pthread.h>
 	#include <unistd.h>
@@ -101,7 +101,7 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 	charged_to have_short "$(awk '/short/ { print $2 }' truth)" 50
 }
 
-# Of one lock 256 are told apart. Who comes late finds the lock free, and does not wait.
+# Per lock, 256 owners are distinguished. A late thread finds the lock free, and does not wait.
 @test "native locks: one that very many threads have had" {
 	timeout -s KILL 60 "$ARCPROF" record -q -e lock -o trace "$BATS_FILE_TMPDIR/known" owners 400 >truth
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
@@ -115,7 +115,7 @@ charged_to() {	# <function> <ns> <percent>: in the file blame
 @test "native locks: beside samples of the CPU and of memory" {
 	record lock,cpu-clock,native-memory
 	within "$(lock shared_mutex wait_ns)" "$(awk '$2 == "shared_mutex" { print $4 }' truth)" 3
-	# our library is in nobody's stack
+	# our library is on no stack
 	run grep -q pthread_mutex_lock rows
 	[ "$status" -eq 1 ]
 }

@@ -179,7 +179,7 @@ agrees() {
 	agrees 16384
 }
 
-@test "native-memory: beside a perf event, our library is in nobody's way" {
+@test "native-memory: beside a perf event, our library is on no stack" {
 	"$ARCPROF" record -q -e cpu-clock,native-memory -F 5000 -o trace "$KNOWN" 300 >truth
 	"$ARCPROF" report -i trace --xtree --format tree >tree
 	awk -F '\t' '

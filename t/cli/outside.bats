@@ -174,7 +174,7 @@ killed() {
 	[ "$(awk '/;Chained.chain / { n += $NF } END { print n + 0 }' stacks)" -gt 5 ]
 	[ "$(awk '/unwalkable/ { n += $NF } END { print n + 0 }' stacks)" -gt 5 ]
 }
-@test "outside: without who walks, samples go on without Java frames" { one_jdk newest killed; }
+@test "outside: without the process that walks, samples go on without Java frames" { one_jdk newest killed; }
 
 # Held up, the recorder reads what has changed since: code of classes that come and go.
 held_up() {

@@ -7,7 +7,7 @@ load ../lib
 PAGE=$TOP/Documentation/technical/papers.adoc
 US=$'\x1f'
 
-# The rows of the page, one a line: number, paper, statement, command, who checks it.
+# The rows of the page, one per line: number, paper, statement, command, who checks it.
 rows() {
 	awk -v OFS="$US" '
 	function end() {

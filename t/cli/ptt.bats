@@ -344,7 +344,7 @@ own_time() {	# <back end's pattern> <percent>
 	[ ! -e /tmp/arcprof-65534 ]
 }
 
-@test "ptt: wrong usage is reported before anything is started" {
+@test "ptt: usage errors are reported before anything is started" {
 	while read -r args; do
 		# shellcheck disable=SC2086
 		run_arcprof ptt $args

@@ -645,7 +645,7 @@ java_without_perf() {
 	echo "sixteen $sixteen eight $eight total $total"
 	[ "$((sixteen * 10))" -gt "$((eight * 14))" ] && [ "$((sixteen * 10))" -lt "$((eight * 28))" ]
 	[ "$((sixteen * 10))" -gt "$((total * 3))" ]
-	# what is no JVM is refused as before
+	# a process that is not a JVM is refused as before
 	! "$BUILD/t/tools/deny" perf_event_open "$ARCPROF" record -o none -- true 2>said || false
 	grep -q 'a system call filter forbids perf events' said
 	[ ! -e none ]

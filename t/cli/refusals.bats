@@ -64,7 +64,7 @@ sweep() {
 }
 
 # Not beside others: ptt has one session a machine.
-@test "refusals: native programs are recorded, traced and counted all the same, or not" {
+@test "refusals: native programs are still recorded, traced and counted, or an error says why not" {
 	skip_unless_perf
 	local pid shares
 	shares=$(workload shares)
@@ -83,7 +83,7 @@ sweep() {
 }
 
 # bats test_tags=stored
-@test "refusals: running JVMs are recorded and looked at all the same, or not" {
+@test "refusals: running JVMs are still recorded and inspected, or an error says why not" {
 	use_any_jdk
 	skip_unless_perf
 	local pid

@@ -727,7 +727,7 @@ samples() {
 	[ "$(jq '[.rows[] | select(.kind == "process") | .level == null] | all' json)" = true ]
 }
 
-# nothing <option>...: the report is printed, and it is said that nothing matches
+# nothing <option>...: the report is printed, and says that nothing matches
 nothing() {
 	run_arcprof report "$@"
 	[ "$status" -eq 1 ] && [ -n "$output" ] && [[ $stderr == *": nothing matches "* ]]

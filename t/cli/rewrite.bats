@@ -73,7 +73,7 @@ known() {	# <version> <option>...
 	for_each_jdk known 52 --widen --first=40000
 }
 
-@test "rewrite: so they are when instructions are counted, and the lines of calls told" {
+@test "rewrite: the same when instructions are counted, and lines of calls are reported" {
 	for_newest_jdk known 52 --count --sites --widen
 }
 

@@ -263,7 +263,7 @@ cpu_ms_of_shares() {
 	! grep -q 'a sample is taken every' err || false		# 999 Hz is what was asked for
 }
 
-# With a kernel that says it allows $1 samples a second.
+# With a kernel that claims to allow $1 samples per second.
 with_limit() {
 	echo "$1" >limit
 	shift

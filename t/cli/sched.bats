@@ -87,7 +87,7 @@ check_sums() {
 	[ "$(jq "[.lines[] | select(.kind == \"dispatch\" and .out.name == \"sleeps\" and .ran_ns) | .ran_ns] | add" lines)" -eq \
 		"$(threads '.threads[] | select(.name == "sleeps") | .cpu_ns + .interrupt_ns')" ]
 	jq -e '[.lines[].time_ns] | . == sort' lines
-	# what is said first is said of all lines, and by every report alike
+	# the first lines are about all lines, and the same in every report
 	[ "$(jq .source.dispatches lines)" -eq "$(threads .source.dispatches)" ]
 	jq -e '.source.dispatches == ([.lines[] | select(.kind == "dispatch" and .in != null and .in.tid > 0)] | length)' lines
 	[ "$(jq .source.elapsed_ns lines)" -eq "$(threads .source.elapsed_ns)" ]

@@ -181,7 +181,7 @@ events_in_segments() {
 	for f in seg/*.arc; do
 		arcprof dump "$f" 2>&1 >/dev/null | tee damage
 		[ ! -s damage ]
-		# a segment in the middle of a call: what is open is said first, and all its time is in that
+		# a segment in the middle of a call: open calls come first, and all its time is in them
 		[ "$(of_events "$f" | awk '{ $1 = ""; print }' | xargs)" = 'open Flight.main open Flight.serve open Flight.sleep unwound' ] || continue
 		n=$((n + 1))
 		middle=$f
@@ -389,7 +389,7 @@ mine" ]
 	[ "$lost" -gt 0 ]
 	# told are those that are there, however often it was tried to begin another
 	[ "$(sed -nE 's/.*; wrote ([0-9]+) traces? to .*/\1/p' <<<"$stderr")" -eq "$(find copy -name '*.arc' | wc -l)" ]
-	# but for the one that was in hand, whose end had no room
+	# except for the current one, whose end had no room
 	rm "$(find copy -name '*.arc' | sort | tail -n 1)"
 	for f in copy/*.arc; do
 		check_trace "$f"
@@ -412,7 +412,7 @@ mine" ]
 	[[ $stderr == *"busy: another recording writes there"* ]]
 }
 
-@test "record --max-memory: beyond it names go with the trace in hand, and come back; what is left is said" {
+@test "record --max-memory: beyond it names go with the current trace, and come back; a message says what is left" {
 	skip_unless_perf
 	arcprof record --segment 60s --max-memory 8M -d 5 -o dir -- sh -c 'while :; do :; done' 2>said || [ $? -eq 143 ]
 	cat said
@@ -427,7 +427,7 @@ mine" ]
 	[[ $stderr == *"--max-memory needs --segment"* ]]
 }
 
-@test "record --segment: what it cannot be combined with is one clear line" {
+@test "record --segment: each option that it cannot be combined with is refused in one line" {
 	local o
 	for o in '--max-size 1M' '--keep 3' '--keep many'; do
 		# shellcheck disable=SC2086

@@ -160,7 +160,7 @@ C
 	awk '/;spin[; ]/ { all += $NF } /;Traps\.main;.*;spin[; ]/ && !/no known kind/ { right += $NF }
 		END { print right + 0 " of " all + 0; exit all < 50 || right < all * 0.95 }' stacks
 }
-@test "java stacks: code in no library that native code calls is no reason to doubt what is beneath it" {
+@test "java stacks: code without a library that native code calls does not make the frames beneath it doubtful" {
 	[ "$(uname -m)" = x86_64 ] || skip "code of x86"
 	one_jdk newest undescribed_code
 }

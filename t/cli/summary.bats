@@ -27,7 +27,7 @@ app;java.util.TimerThread.run 1
 EOT
 }
 
-@test "summary: what libraries do counts for who called them, and sums hold" {
+@test "summary: what libraries do counts for their callers, and sums hold" {
 	folded >stacks
 	printed report --summary --stacks stacks --format json
 	jq -e '.mine | map({(.name): [.self, .mine]}) | add ==

@@ -106,7 +106,7 @@ upgrade" ]
 	jq -e '[.threads[] | select(.name | startswith("timed"))] | length == 2 and
 		all(.[]; .state == "timed parked" and .deadlock == null and .waits_for.owner)' threads.json
 }
-@test "threads: long cycles; who waits behind one, or for a time only, is in none" {
+@test "threads: long cycles; a thread that waits behind one, or with a timeout, is in none" {
 	on_one_jdk newest knows_what_is_no_deadlock
 }
 
@@ -202,7 +202,7 @@ fails_with() {
 	[[ $(head -n 1 stderr) == "arcprof threads: "$2* ]]
 }
 
-@test "threads: what is no process, or a JVM that does not answer, is refused in one line" {
+@test "threads: a number without a process, or a JVM that does not answer, is refused in one line" {
 	local home
 	fails_with 999999999 "no process"
 	run arcprof threads
@@ -245,7 +245,7 @@ notices_deadlocks() {
 	recorder=$!
 	warned "$nr"
 	arcprof ctl -p "$recorder" threads >text
-	# none is told of twice
+	# none is reported twice
 	sleep 2
 	arcprof ctl -p "$recorder" stop
 	wait "$recorder"

@@ -85,7 +85,7 @@ asked() {
 	exec 5>&-
 }
 
-@test "view: --serve gives the page to who knows the token, and goes without a trace" {
+@test "view: --serve gives the page to those who know the token, and works without a trace" {
 	cp "$TOP/$minimal" trace
 	touch -d '1 hour ago' trace
 	arcprof report --format html -o page.html trace

@@ -49,7 +49,7 @@ waits() {
 	     END { exit bad || rows < 5 }' table || { cat table; return 1; }
 }
 
-@test "wall: what Java threads wait, and for what, is what they measured themselves" {
+@test "wall: waits of Java threads, and their reasons, are those that they measured" {
 	skip_unless_wall
 	on_each_jdk waits
 }
@@ -318,7 +318,7 @@ unmounted() {
 	grep -q '^not recorded: when virtual threads that waited could go on' report
 }
 
-@test "wall: with virtual, threads without a carrier wait for what they measured themselves" {
+@test "wall: with virtual, waits of threads without a carrier are those that they measured" {
 	skip_unless_wall
 	on_each_jdk 24 unmounted
 }

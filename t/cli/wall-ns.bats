@@ -37,7 +37,7 @@ numbers_are_theirs() {
 		jq -e '[.threads[].pid] | length > 0 and all(. > 0 and . < 1000)'
 }
 
-@test "wall: in a PID namespace, what a program waits is what it measured itself" {
+@test "wall: in a PID namespace, waits are as long as the program itself measured" {
 	skip_unless_namespaces
 	contained "$ARCPROF" record -q -e wall -o trace "$(workload waits)" 2 >truth
 	agrees 5
@@ -50,7 +50,7 @@ numbers_are_theirs() {
 	"$ARCPROF" report -i trace --metric wall --format folded | grep -q 'nanosleep.*;\[sleep\] '
 }
 
-@test "wall: in a PID namespace, who ended waits has the number that it has there" {
+@test "wall: in a PID namespace, wakers have the numbers that they have there" {
 	skip_unless_namespaces
 	contained "$ARCPROF" record -q -e wall,wakers -o trace "$(workload waits)" 2 >truth
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
@@ -146,7 +146,7 @@ java_in_a_namespace() {
 	java_agrees
 }
 
-@test "wall: in a PID namespace, what Java threads wait, and for what, is what they measured themselves" {
+@test "wall: in a PID namespace, waits of Java threads, and their reasons, are those that they measured" {
 	skip_unless_namespaces
 	on_each_jdk java_in_a_namespace
 }
@@ -176,7 +176,7 @@ java_attached() {
 	on_one_jdk newest java_attached
 }
 
-@test "wall: a user in a container, who may load no BPF, has the time of his threads as well" {
+@test "wall: a user in a container, who may not load BPF, gets the time of the threads, too" {
 	skip_unless_namespaces
 	open=$(mktemp -d /tmp/arcprof-test-XXXXXX)
 	chmod 777 "$open"

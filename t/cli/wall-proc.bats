@@ -41,7 +41,7 @@ checked() {
 	grep -q 'CPU + runnable + blocked = life' check
 }
 
-@test "wall: by /proc, what a program waits is what it measured itself" {
+@test "wall: by /proc, waits are as long as the program itself measured" {
 	skip_unless_filters
 	local how
 	for how in perf_event_open,bpf "-n perf_event_open,bpf" perf_event_open perf_event_open,bpf,process_vm_readv; do
@@ -244,7 +244,7 @@ java_by_proc() {
 	grep -q ';main [^;]*;.*;Waits.main;.*\[sleep\] ' folded
 }
 
-@test "wall: by /proc, what Java threads wait, and for what, is what they measured themselves" {
+@test "wall: by /proc, waits of Java threads, and their reasons, are those that they measured" {
 	skip_unless_filters
 	on_each_jdk java_by_proc
 }
@@ -283,7 +283,7 @@ java_is_attached() {
 	done
 }
 
-@test "wall: by /proc, a JVM that runs is attached to" {
+@test "wall: by /proc, a running JVM is attached to" {
 	skip_unless_filters
 	on_one_jdk newest java_is_attached
 }

@@ -27,7 +27,7 @@ without_bpf() {
 	setpriv --inh-caps=-all --bounding-set=-bpf,-sys_admin "$@"
 }
 
-@test "wall: without BPF, what a program waits is what it measured itself" {
+@test "wall: without BPF, waits are as long as the program itself measured" {
 	prepare waits
 	as_nobody out/arcprof record -q -e wall -o out/trace out/waits 3 >truth
 	cp out/trace trace
@@ -115,7 +115,7 @@ without_bpf() {
 	"$ARCPROF" report -i trace --xprof | grep '^not recorded: .*switches of threads, whose states are wrong there: a buffer was full'
 }
 
-# The JVM, its agent and the recorder are all nobody's.
+# The JVM, its agent and the recorder all run as nobody.
 java_waits() {
 	cp "$CLASSES"/Waits*.class "$open"
 	as_nobody "$open/arcprof" record -q -e wall -o "$open/trace" -- java -cp "$open" Waits 2 >truth
@@ -129,7 +129,7 @@ java_waits() {
 	! grep -q "not recorded: .*Java" <("$ARCPROF" report -i trace --xprof | head) || false
 }
 
-@test "wall: without BPF, what Java threads wait, and for what, is what they measured themselves" {
+@test "wall: without BPF, waits of Java threads, and their reasons, are those that they measured" {
 	prepare
 	on_each_jdk java_waits
 }

@@ -9,7 +9,7 @@ skip_unless_bpf() {
 	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
 }
 
-@test "wall: what a program waits, and for what, is what it measured itself" {
+@test "wall: waits, and their reasons, are those that the program itself measured" {
 	skip_unless_bpf
 	"$ARCPROF" record -q -e wall -o trace "$(workload waits)" 2 >truth
 	agrees 5
@@ -184,7 +184,7 @@ $got,$got" ]
 	[ "$sum" -eq "$got" ]
 }
 
-@test "wall: so it is with pauses, in which others take the places of those that have gone" {
+@test "wall: the same with pauses, in which new threads take the slots of ended ones" {
 	skip_unless_bpf
 	cat >program <<-'EOF'
 		while :; do

@@ -28,7 +28,7 @@ cpu_ms() {
 	awk -v hz="$(getconf CLK_TCK)" '{ print ($14 + $15) * 1000 / hz }' "/proc/$recorder/stat"
 }
 
-some_jvms() {	# <count>: that many, some at a time
+some_jvms() {	# <count>: as many, some at a time
 	local left=$1 i
 	while [ "$left" -gt 0 ]; do
 		for ((i = 0; i < AT_A_TIME && left > 0; i++, left--)); do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * traces.h - traces for the tests of lib/trace: random records and samples go into a file, and
- * what comes out of it is held against them.
+ * what comes out of it is compared with them.
  */
 #ifndef UNIT_TRACES_H
 #define UNIT_TRACES_H
@@ -55,7 +55,7 @@ void traces_any_record(const struct record_row *row, union trace_record *rec);
 /* All that it says, as text. */
 void traces_put_record(struct buf *b, const struct record_kind *k, const void *rec);
 
-/* Notes all records in a struct seen, and holds samples against seen->want. */
+/* Notes all records in a struct seen, and compares samples with seen->want. */
 extern const struct trace_sink seen_all;
 int seen_samples(void *seen, const struct rec_sample *r, size_t nr, const struct stack_epoch *ep);
 /* Whether the same records were noted, samples aside. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * u-account.c - what samples have, held against what was counted of all and of each thread; and events
+ * u-account.c - what samples have, compared with what was counted of all and of each thread; and events
  * against what JVMs count of themselves.
  */
 #include <errno.h>

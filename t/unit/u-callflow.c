@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Exact call trees: what a process does to them, held against lib/flow's builder from events,
+ * Exact call trees: what a process does to them, compared with lib/flow's builder from events,
  * which knows nothing of memory limits.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A bound on samples a second: how many there are, and what they stand for. */
+/* A bound on samples per second: how many there are, and what they stand for. */
 #include <math.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ TEST(rate_bounds_samples_and_they_stand_for_all)
 	told.rate = 500;
 	rate_begin();
 	now_ns = 100 * SECOND;
-	s = allocate(640000, 10);		/* some 10000 samples a second */
+	s = allocate(640000, 10);		/* some 10000 samples per second */
 	CHECK(s.nr < 10 * 500 + 5 * 500);
 	CHECK(s.nr > 10 * 500 / 4);
 	CHECK(fabs(s.bytes - all) < 5 * all / sqrt(10 * 500 / 4));

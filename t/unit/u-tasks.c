@@ -223,7 +223,7 @@ TEST(tasks_that_ended_in_a_jvm_are_forgotten_later)
 	CHECK(soon && later);
 }
 
-/* Who asks to take part is told by number and time of start. */
+/* Whoever asks to take part is identified by number and time of start. */
 TEST(tasks_a_leader_is_the_process_that_was_seen)
 {
 	const uint64_t second_ns = 1000000000;

@@ -286,7 +286,7 @@ TEST(vmlog_loads_begin_with_a_loaders_search_else_with_the_bytes)
 		GAVE("33", "f00", "a/B"), GIVES("40", "f00", "a/C"), LOADED("41", "1", "a.C"),
 		GAVE("42", "f00", "a/C"),
 	};
-	/* nobody searched for it; a hidden one; what is not a line of ours */
+	/* not searched for; a hidden one; a line that is not ours */
 	static const char *const given[] = {
 		GIVES("10", "f00", "a/B"), LOADED("12", "1", "a.B"), GAVE("13", "f00", "a/B"),
 		GIVES("20", "f00", "a/H"), LOADED("22", "1", "a.H/0x0012"), GAVE("23", "f00", "a/H"),
