@@ -71,6 +71,20 @@ calls_without_perf() {
 	on_one_jdk newest calls_without_perf
 }
 
+# A filter without a rule for perf events may kill for them: the services of systemd have such.
+calls_under_filter() {
+	"$ARCPROF" record -q --callflow --metric cpu,thrown -o trace -- \
+		"$BUILD/t/tools/deny" -k perf_event_open java -XX:+UseSerialGC -cp "$CLASSES" Calls >out
+	expect_calls out
+	[ "$(base_of 1 thread main)" -gt 0 ]
+}
+
+# bats test_tags=stored
+@test "callflow: a JVM whose filter kills for perf events is counted, and lives" {
+	skip_unless_perf
+	on_one_jdk newest calls_under_filter
+}
+
 virtual_calls() {
 	record --callflow --metric cpu -- java -cp "$CLASSES" VirtualCalls 200 1000
 	[ "$status" -eq 0 ]

@@ -70,7 +70,7 @@ static const char *why_not(uint32_t kind)
 	case CALLFLOW_ALLOC_OBJECTS:
 		return "only JVMs from JDK 11 on tell, when recorded from their start";
 	case CALLFLOW_DISPATCHES:
-		return "perf_event_open is not permitted to them";
+		return "perf_event_open is not permitted to them, or a filter of system calls might be against it";
 	default:
 		return "the counter cannot be read by them";
 	}
