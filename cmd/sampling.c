@@ -901,7 +901,8 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 	size_t i;
 
 	if (s->c.jvm_events & ~(uint32_t)JVM_TELL_BY_PROGRAM && !r->nr_jvms && !r->nr_jvm_events)
-		log_warn("no events of JVMs: no JVM was recorded with the agent");
+		log_warn("no events of JVMs: no JVM was recorded with the agent%s%s", *r->no_agent ? ": " : "",
+			 r->no_agent);
 	if (r->nr_lacking)
 		log_warn("%" PRIu64 " JVM%s unlike those that arcprof knows: each report says what is missing, and why; so does 'arcprof doctor --jvm JAVA_HOME'",
 			 r->nr_lacking, r->nr_lacking == 1 ? " is" : "s are");
@@ -912,7 +913,8 @@ static void source_warnings(const struct sampling *s, const struct collect_resul
 			log_warn("no samples of %s: no program was recorded with the library", k->name);
 		else if (k->jvm != JVM_NR_SOURCES && k->jvm != JVM_SOURCE_MEMORY && !r->nr_jvms &&
 			 (k->jvm != JVM_SOURCE_LOCK || !r->nr_programs))
-			log_warn("no samples of %s: no JVM was recorded with the agent", k->name);
+			log_warn("no samples of %s: no JVM was recorded with the agent%s%s", k->name,
+				 *r->no_agent ? ": " : "", r->no_agent);
 		else if (r->nr_no_source[i] && r->nr_of_source[i])
 			log_warn("not all of %s was recorded in %" PRIu64 " JVM%s: each report says what is missing, and why",
 				 k->name, r->nr_no_source[i], plural(r->nr_no_source[i]));

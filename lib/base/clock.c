@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* clock.c - reads clocks in nanoseconds (clock.h). */
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/io.h"
 
 _Thread_local uint64_t clock_replayed_ns;
 
@@ -16,6 +22,35 @@ void clock_sleep_ns(uint64_t ns)
 }
 
 #define NS_PER_S 1000000000ull
+
+/* Return whether the process's children will be in its own time namespace, as is usual. */
+static bool keeps_clock(int pid)
+{
+	struct stat own, next;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
+	if (stat(path, &own))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/ns/time_for_children", pid);
+	return stat(path, &next) || own.st_ino == next.st_ino;
+}
+
+int64_t clock_ahead_ns(int pid)
+{
+	struct buf b = BUF_INIT;
+	int64_t s = 0, ns = 0;
+	const char *at;
+	char path[48];
+
+	/* the file has the offsets of the children's */
+	snprintf(path, sizeof(path), "/proc/%d/timens_offsets", pid);
+	if (!io_slurp(path, &b) && b.len && keeps_clock(pid) && (at = strstr(b.data, "monotonic")) &&
+	    sscanf(at, "monotonic %" SCNd64 " %" SCNd64, &s, &ns) != 2)
+		s = ns = 0;
+	buf_release(&b);
+	return s * (int64_t)NS_PER_S + ns;
+}
 
 void ticker_init(struct ticker *t, bool children)
 {

@@ -27,6 +27,12 @@ static inline uint64_t clock_mono_ns(void)
 	return clock_replayed_ns ? clock_replayed_ns : clock_read_ns(CLOCK_MONOTONIC);
 }
 
+/*
+ * Return by how much CLOCK_MONOTONIC is ahead for that process, which may be in a time namespace, of what the
+ * kernel stamps its records with. 0: it is not, or that cannot be read.
+ */
+int64_t clock_ahead_ns(int pid);
+
 static inline uint64_t clock_real_ns(void) { return clock_read_ns(CLOCK_REALTIME); }
 
 /* Sleep for wait_ns even if signals are handled meanwhile. */

@@ -839,6 +839,8 @@ static void accept_jvm(struct jvm_server *s, const struct doorway *door, int onl
 		s->refusals.late++;
 	} else if (!is_welcome(s, &p, only)) {
 		s->refusals.strangers++;
+	} else if (s->o.kernels_clock && clock_ahead_ns(p.pid)) {
+		s->refusals.clocks++;
 	} else if (is_crowded(s, p.pid)) {
 		s->refusals.crowd++;
 	} else if (add_jvm(s, fd, &p, only ? &door->key : NULL)) {

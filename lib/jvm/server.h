@@ -170,6 +170,7 @@ struct jvm_server_opts {
 	/* no JVMs: the agent is not placed, and the environment left as it is */
 	bool programs;
 	uint64_t patience_ns;		/* so long may a connection say nothing; 0: 5 s */
+	bool kernels_clock;		/* only processes whose clock is the kernel's (clock_ahead_ns()) */
 };
 
 int jvm_server_open(struct jvm_server **s, const struct jvm_server_opts *o,
@@ -253,6 +254,7 @@ struct jvm_refusals {
 	uint64_t strangers;	/* of processes that are not being recorded, or are of another user */
 	uint64_t crowd;		/* more than one process, or all, may have */
 	uint64_t silent;	/* their process said nothing */
+	uint64_t clocks;	/* their process has another clock than the kernel */
 	uint64_t unknown_vms;	/* JVMs that we started, of which the agent knows too little */
 	uint64_t late;		/* it had ended, or gone on without us, before we looked */
 	/* whose side is of another version: an agent or a preloaded library; marks; exact calls */

@@ -127,6 +127,23 @@ fails_with() {
 	fails_with "process_vm_readv"
 }
 
+@test "denied: in a time namespace our times are not the kernel's, and that is an error" {
+	skip_unless_root
+	unshare --time --monotonic 5 --fork true 2>/dev/null || skip "no time namespaces can be made here"
+	local command ahead
+	for command in record tprof; do
+		for ahead in 86400 -5; do
+			status=0
+			unshare --time --monotonic $ahead --fork "$ARCPROF" $command -o t -- touch began 2>err || status=$?
+			slurp stderr err
+			fails_with "arcprof $command: the clock of this time namespace is not the kernel's"
+			[ ! -e t ] && [ ! -e began ]
+		done
+	done
+	# the other clock is nobody's
+	unshare --time --boottime 86400 --fork "$ARCPROF" record -q -o t -- true
+}
+
 @test "denied: few open files are an error that says so, or suffice" {
 	skip_unless_perf
 	status=0

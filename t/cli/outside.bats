@@ -127,11 +127,34 @@ other_clock() {
 	check_stacks 300 60
 	arcprof report -i trace >report
 	grep -q "process $JVM: its clock is another than ours" report
+	run_arcprof record -e lock -o none -p "$JVM" -d 1
+	[ "$status" -eq 125 ]
+	[ "$stderr" = "arcprof record: process $JVM: its clock is another than ours (time_namespaces(7))" ]
 }
 @test "outside: a JVM in a time namespace, by itself" {
 	skip_unless_root
 	unshare --time --monotonic 86400 --fork true 2>/dev/null || skip "no time namespaces can be made here"
 	one_jdk newest other_clock
+}
+
+other_clock_started() {
+	local enter minutes
+	for minutes in 1440 -1; do
+		enter=(unshare --time --monotonic $((minutes * 60)) --fork --kill-child)
+		arcprof record -F 2000 -o trace -- "${enter[@]}" "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 2 \
+			>out 2>record.err
+		check_stacks 100 200
+		arcprof report -i trace >report
+		grep -q "without an agent: process [0-9]*: its clock is another than ours" report
+	done
+	# nothing of it has a time that is another's
+	arcprof record -e jvm -o trace -- "${enter[@]}" "$JAVA_HOME/bin/java" -cp "$CLASSES" Chained 1 >out 2>record.err
+	grep -q "no events of JVMs: .*: its clock is another than ours" record.err
+}
+@test "outside: a JVM that is started in a time namespace" {
+	skip_unless_root
+	unshare --time --monotonic 86400 --fork true 2>/dev/null || skip "no time namespaces can be made here"
+	one_jdk newest other_clock_started
 }
 
 started() {

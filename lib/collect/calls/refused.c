@@ -129,6 +129,7 @@ uint64_t refused_peers(struct refused *f, const struct jvm_refusals *r)
 		refused_text(f, "what %" PRIu64 " process%s would have told: %s not answered before %s ended, or in time",
 			     r->late, plural_es(r->late), r->late == 1 ? "it was" : "they were",
 			     r->late == 1 ? "it" : "they");
+	put_foreign(f, "what an agent or library tells", r->clocks, "its clock is another than ours (time_namespaces(7))");
 	put_foreign(f, "marks", r->foreign_marks, "linked with libarcprof of another version");
 	put_foreign(f, "records", r->foreign, "an agent or library of another version of arcprof");
 	if (!nr)

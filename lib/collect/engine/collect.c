@@ -395,6 +395,8 @@ static void turned_away(struct collect *c)
 	if (r->unknown_vms)
 		refused_text(&c->refused, "what %" PRIu64 " JVM%s would have told: the agent knows too little of %s",
 			     r->unknown_vms, plural(r->unknown_vms), r->unknown_vms == 1 ? "it" : "them");
+	if (r->clocks)
+		snprintf(c->res->no_agent, sizeof(c->res->no_agent), "%s", OUTSIDE_OTHER_CLOCK);
 	/* stacks are all that was asked for, and are known from outside */
 	if (!c->res->nr_outside || outside_lacks(c))
 		c->res->no_memory = r->no_memory;
@@ -624,6 +626,16 @@ static int check_proc(struct err *e)
 	return -e->code;
 }
 
+/* Check that our times can be compared with the kernel's, which knows no time namespaces. */
+static int check_clock(struct err *e)
+{
+	if (!clock_ahead_ns(getpid()))
+		return 0;
+	err_set(e, ENOTSUP, "the clock of this time namespace is not the kernel's (time_namespaces(7))");
+	err_hint(e, "record from outside of it: 'arcprof record -p PID' does");
+	return -e->code;
+}
+
 /* Open all after the program exists: without it nothing would have to be taken over. */
 static int open_sampling(struct run *run, struct err *e)
 {
@@ -744,6 +756,8 @@ int collect_run(const struct collect_opts *o, struct collect_result *res, struct
 
 	memset(res, 0, sizeof(*res));
 	r = check_proc(e);
+	if (!r)
+		r = check_clock(e);
 	if (r)
 		return r;
 	sigprocmask(SIG_BLOCK, NULL, &before);

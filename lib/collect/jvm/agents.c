@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -616,6 +615,7 @@ int agents_open(struct collect *c, struct err *e)
 		.ring_bytes = agent_ring_bytes(c),
 		.callflow = c->o->callflow.on || c->timed,
 		.programs = c->o->java == JAVA_OFF || !inject_possible(),
+		.kernels_clock = true,
 	};
 	const char *lacks;
 	int r;
@@ -664,25 +664,16 @@ static int do_without(struct collect *c, int pid, bool wait, int r, struct err *
 	return attach_outside(c, pid, wait, e->msg, &ignored) ? r : 0;
 }
 
-/* Return whether an agent there would report other times than the kernel does. */
-static bool has_other_clock(int pid)
-{
-	struct stat ours, its;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/time", pid);
-	return !stat("/proc/self/ns/time", &ours) && !stat(path, &its) && its.st_ino != ours.st_ino;
-}
-
 static int attach(struct collect *c, int pid, struct err *e)
 {
-	bool is_jvm = target_is_jvm(pid);
+	bool is_jvm = target_is_jvm(pid), other_clock = is_jvm && clock_ahead_ns(pid);
 
 	if (is_jvm && c->jvm && collect_from_outside(c))
 		return attach_outside(c, pid, true, c->why_outside ? c->why_outside : "", e);
-	if (is_jvm && may_do_without(c) && has_other_clock(pid) &&
-	    !attach_outside(c, pid, true, "its clock is another than ours (time_namespaces(7))", e))
+	if (other_clock && may_do_without(c) && !attach_outside(c, pid, true, OUTSIDE_OTHER_CLOCK, e))
 		return 0;
+	if (other_clock && c->jvm && c->o->java != JAVA_OFF)
+		return err_set(e, ENOTSUP, "process %d: " OUTSIDE_OTHER_CLOCK, pid);
 	if (is_jvm && c->jvm && c->o->java != JAVA_OFF && inject_possible())
 		return jvm_server_attach(c->jvm, pid, e);
 	if (!c->o->callflow.on)

@@ -201,7 +201,9 @@ static void look_for_lonely(struct collect *c)
 	for (p = c->tasks.procs; p; p = p->next) {
 		if (!p->has_libjvm || p->had_agent || !p->nr_live || p->replaced_ns || now < p->try_ns)
 			continue;
-		if (!p->try_ns)
+		if (clock_ahead_ns(p->pid))
+			outside_begin(c, p, false, OUTSIDE_OTHER_CLOCK, &ignored);
+		else if (!p->try_ns)
 			p->try_ns = now + PATIENCE_NS;
 		else
 			outside_begin(c, p, false, why, &ignored);

@@ -18,6 +18,9 @@ struct java;
 struct outside;
 struct proc;
 
+/* Why no agent is let into some processes. */
+#define OUTSIDE_OTHER_CLOCK "its clock is another than ours (time_namespaces(7))"
+
 enum { OUTSIDE_MS = 2 };	/* between two turns of the loop: what is read later may have changed */
 
 /* Return what was requested and needs an agent, as only stacks are known from outside; NULL: nothing. */
