@@ -18,6 +18,24 @@ skip_unless_bpf() {
 	[[ $output == *"CPU + runnable + blocked = life"* ]]
 }
 
+@test "wall: beside a clock, that does not begin again with each look" {
+	skip_unless_bpf
+	# half a period is lost each time, so it changes its period four times a second, and not fifty
+	arcprof record -q -e wall=10ms,cpu-clock --clock=cpu -o trace -- "$(workload shares)" 100
+	arcprof query -q trace --format csv "SELECT cpu, weight, time FROM samples WHERE metric = 1 ORDER BY time" >samples
+	awk -F , 'NR > 1 {
+			nr += ($1 in at) && at[$1] != $2
+			at[$1] = $2
+			first = first ? first : $3
+			last = $3
+		}
+		END {
+			cpus = length(at)
+			print NR - 1 " samples, " nr " changes on " cpus " CPUs"
+			exit NR < 20 || nr > cpus * ((last - first) / 250000000 + 2)
+		}' samples
+}
+
 @test "wall: a thread waits for a CPU after the block that ended, not in it" {
 	skip_unless_bpf
 	# it wakes every 30 ms, and somebody else has the CPU
