@@ -395,6 +395,16 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 	return true;
 }
 
+/* Return whether no descriptor is left: what was tried may have failed for that. */
+static bool lacks_files(void)
+{
+	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), why = errno;
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 && (why == EMFILE || why == ENFILE);
+}
+
 static bool set_up(struct jvm *j)
 {
 	struct jvm_server *s = j->s;
@@ -407,6 +417,7 @@ static bool set_up(struct jvm *j)
 	if (fds[0] < 0)
 		s->refusals.no_memory = errno;
 	fds[1] = jvm_memfd("arcprof-log", 0, false);
+	s->refusals.no_files |= (fds[0] < 0 || fds[1] < 0) && lacks_files();
 	trees = callflow_area(j, false, &m);
 	m.flags |= s->o.sample ? JVM_SAMPLE : 0;
 	j->log_fd = fds[1];
@@ -833,10 +844,15 @@ static void accept_jvm(struct jvm_server *s, const struct doorway *door, int onl
 	int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
 	struct peer p;
 
-	if (fd < 0)
+	if (fd < 0) {
+		s->refusals.no_files |= lacks_files();
 		return;
+	}
 	if (!peer_identify(fd, &p)) {
-		s->refusals.late++;
+		if (lacks_files())
+			s->refusals.no_files = true;
+		else
+			s->refusals.late++;
 	} else if (!is_welcome(s, &p, only)) {
 		s->refusals.strangers++;
 	} else if (s->o.kernels_clock && clock_ahead_ns(p.pid)) {

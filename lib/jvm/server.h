@@ -259,6 +259,7 @@ struct jvm_refusals {
 	uint64_t late;		/* it had ended, or gone on without us, before we looked */
 	/* whose side is of another version: an agent or a preloaded library; marks; exact calls */
 	uint64_t foreign, foreign_marks, foreign_hooks;
+	bool no_files;		/* some could not be served: our limit of open files */
 	int no_memory;		/* errno: why there is no memory to share with them; 0: there is */
 };
 const struct jvm_refusals *jvm_server_refusals(const struct jvm_server *s);

@@ -152,6 +152,19 @@ fails_with() {
 	[ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && grep -q 'open files' err; }
 }
 
+@test "denied: few open files are what a JVM without stacks is said to lack" {
+	skip_unless_perf
+	use_any_jdk
+	local files
+	for files in 54 60 64; do
+		status=0
+		(ulimit -n $files; exec "$ARCPROF" record -e wall -o t -- java -cp "$CLASSES" Shares 5) >out 2>err || status=$?
+		slurp stderr err
+		[[ $status -eq 0 || $stderr == *"Too many open files"* ]]
+		[[ $stderr != *"are unknown"* || $stderr == *"Too many open files"* ]]
+	done
+}
+
 @test "denied: a program that gains rights has no samples, and that is an error" {
 	skip_unless_perf
 	skip_unless_root

@@ -395,7 +395,9 @@ static void turned_away(struct collect *c)
 	if (r->unknown_vms)
 		refused_text(&c->refused, "what %" PRIu64 " JVM%s would have told: the agent knows too little of %s",
 			     r->unknown_vms, plural(r->unknown_vms), r->unknown_vms == 1 ? "it" : "them");
-	if (r->clocks)
+	if (r->no_files)
+		snprintf(c->res->no_agent, sizeof(c->res->no_agent), "%s", strerror(EMFILE));
+	else if (r->clocks)
 		snprintf(c->res->no_agent, sizeof(c->res->no_agent), "%s", OUTSIDE_OTHER_CLOCK);
 	/* stacks are all that was asked for, and are known from outside */
 	if (!c->res->nr_outside || outside_lacks(c))

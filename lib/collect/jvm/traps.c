@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -83,8 +84,10 @@ static bool add_new_threads(struct collect *c, struct proc *p, uint32_t traps, b
 		th->trap_ns = clock_mono_ns();
 		*any = true;
 	}
-	if (!dir)
-		return err_set(e, ESRCH, "it has ended"), false;
+	if (!dir) {
+		err_set(e, errno, "%s", errno == ENOENT || errno == ESRCH ? "it has ended" : strerror(errno));
+		return false;
+	}
 	closedir(dir);
 	return ok;
 }
