@@ -96,9 +96,10 @@ static const struct {
 } statuses[] = {
 	{ EINVAL, 400, "Bad Request" }, { EACCES, 401, "Unauthorized" }, { EPERM, 403, "Forbidden" },
 	{ ENOENT, 404, "Not Found" }, { EOPNOTSUPP, 405, "Method Not Allowed" },
-	{ ETIMEDOUT, 408, "Request Timeout" }, { EFBIG, 413, "Content Too Large" },
-	{ EMEDIUMTYPE, 415, "Unsupported Media Type" }, { EAGAIN, 503, "Service Unavailable" },
-	{ ENOSPC, 503, "Service Unavailable" }, { 0, 500, "Internal Server Error" },
+	{ ECONNRESET, 400, "Bad Request" }, { ETIMEDOUT, 408, "Request Timeout" },
+	{ EFBIG, 413, "Content Too Large" }, { EMEDIUMTYPE, 415, "Unsupported Media Type" },
+	{ EAGAIN, 503, "Service Unavailable" }, { ENOSPC, 503, "Service Unavailable" },
+	{ 0, 500, "Internal Server Error" },
 };
 
 static void put_status(struct buf *b, int status, const char *reason, const char *type, size_t len)

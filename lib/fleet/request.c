@@ -74,7 +74,8 @@ static int parse_length(struct request *q, struct err *e)
 		return 0;
 	errno = 0;
 	q->len = strtoull(s, &end, 10);
-	if (!isdigit((unsigned char)*s) || errno || (*end != '\r' && *end != ' ' && *end != '\t'))
+	if (!isdigit((unsigned char)*s) || errno || (*end != '\r' && *end != ' ' && *end != '\t') ||
+	    request_header(s, "Content-Length:", &len))	/* another one */
 		return err_set(e, EINVAL, "the Content-Length is not a number");
 	return 0;
 }

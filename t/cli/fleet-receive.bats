@@ -203,6 +203,13 @@ otlp() {
 	[ "$(nr_kept)" -eq 1 ]
 }
 
+@test "fleet push --listen: a port alone is one of this machine, which it says" {
+	local port
+	receive --listen 0
+	port=${at##*:}
+	grep -qi "0100007F:$(printf %04X "${port%/}") 00000000:0000 0A " /proc/net/tcp
+}
+
 @test "fleet push --listen: a token is required if there is one, and other machines need one" {
 	echo 's3cret' >token
 	receive --token-file token
@@ -248,6 +255,64 @@ otlp() {
 	kill -KILL "$(cat receive.pid)"
 	while kill -0 "$server" 2>/dev/null; do sleep 0.02; done
 	[ "$(nr_kept)" -eq 2 ]
+}
+
+# attack <name>: has t/fleet/evil do that, and checks that a profile is still taken; prints the statuses it got.
+attack() {
+	local before
+	before=$(nr_kept)
+	python3 "$TOP/t/fleet/evil" "$at" "$1" >answers || { cat answers; return 1; }
+	otlp p.otlp "service.name=$1"
+	[ "$(send /v1development/profiles p.otlp)" = "200 " ]
+	[ "$(nr_kept)" -eq $((before + 1)) ]
+	grep -oE '^HTTP/1.1 [0-9]+|^no answer' answers | cut -d ' ' -f 2 | xargs
+}
+
+@test "fleet push --listen: a head that comes byte by byte has a time in which it must be complete" {
+	receive
+	[ "$(attack slow)" = 408 ]
+	grep -q ': 408 the request did not come in time$' receive.err
+}
+
+@test "fleet push --listen: headers without end are not read to their end" {
+	receive
+	[ "$(attack headers)" = "400 400" ]
+	[ "$(grep -c 'the head of the request has more than 16384 bytes' receive.err)" -eq 2 ]
+}
+
+@test "fleet push --listen: a Content-Length that is wrong, or there twice, is refused" {
+	receive
+	[ "$(attack lengths)" = "400 400 400 400 400 400 400 400 413" ]
+	[ "$(grep -c 'the Content-Length is not a number' receive.err)" -eq 7 ]
+	grep -q ': 400 the request is truncated$' receive.err
+}
+
+@test "fleet push --listen: chunks that are none, or have no end, are refused" {
+	receive --max-request 1M
+	[ "$(attack chunks)" = "400 400 400 400 413 413 400 400" ]
+	[ "$(grep -c 'the body is not made of chunks' receive.err)" -eq 4 ]
+}
+
+@test "fleet push --listen: a gigabyte in a megabyte of gzip is not unpacked" {
+	receive
+	[ "$(attack bombs)" = "413 413 413" ]
+	[ "$(grep -c ': 413 .* decompress to more than' receive.err)" -eq 2 ]
+}
+
+@test "fleet push --listen: of 1000 connections at once 32 have a process, and then others have their turn" {
+	local server nr
+	receive
+	server=$(pgrep -P "$(cat receive.pid)")
+	mkfifo hold
+	python3 "$TOP/t/fleet/evil" "$at" crowd <hold >crowd.out &
+	exec 4>hold
+	until [ -s crowd.out ] && nr=$(pgrep -cP "$server") && [ "$nr" -ge 32 ]; do sleep 0.02; done
+	[ "$nr" -eq 32 ]
+	exec 4>&-
+	wait $!
+	otlp p.otlp service.name=x
+	[ "$(send /v1development/profiles p.otlp)" = "200 " ]
+	[ "$(nr_kept)" -eq 1 ]
 }
 
 @test "fleet push --listen: all that was taken is at the server once, also if everything is killed meanwhile" {

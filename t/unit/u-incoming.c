@@ -42,6 +42,7 @@ TEST(request_of_two_lengths_or_of_none_is_refused)
 		"post / HTTP/1.1\r\n\r\n", "POST / HTTP/2\r\n\r\n", "POST / HTTP/1.1 \r\n\r\n",
 		"POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", "POST / HTTP/1.1\r\nContent-Length: 1,2\r\n\r\n",
 		"POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n",
+		"POST / HTTP/1.1\r\nContent-Length: 1\r\nHost: x\r\nContent-Length: 2\r\n\r\n",
 		"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
 		"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
 	};
