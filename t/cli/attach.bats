@@ -628,7 +628,7 @@ just_started() {
 		spinners+=($!)
 	done
 	for i in 1 2 3; do
-		java -cp "$CLASSES" Waits 2 >/dev/null 3>&- &
+		java -cp "$CLASSES" Waits 60 >/dev/null 3>&- &
 		jvm=$!
 		until [ -e "/tmp/hsperfdata_$(id -un)/$jvm" ]; do
 			kill -0 "$jvm"
