@@ -308,7 +308,7 @@ struct folder {
  */
 static bool leave_out(void *ctx, const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	struct folder *f = ctx;
 	uint64_t key;
 
@@ -317,9 +317,9 @@ static bool leave_out(void *ctx, const char *path)
 	*map_put(&f->keys, key) = 1;
 	if (sent_has(f->sent, key))
 		return true;
-	if (segment_is_one(f->dir, slash ? slash + 1 : path) || segment_is_closed(path))
+	if (segment_is_one(f->dir, name) || segment_is_closed(path))
 		return false;
-	f->nr_open++;
+	f->nr_open += segment_is_dump(f->dir, name);	/* else it is no trace at all */
 	return true;
 }
 

@@ -416,7 +416,8 @@ prune_the_oldest() {
 		wait "$sender" || true
 	done
 	wait "$recorder" || true		# it ended the program
-	# a recording that goes on is left alone, whatever its name
+	# a recording that goes on is left alone, whatever its name, and what is none is not called one
+	echo mine >dir/notes
 	"$ARCPROF" record -q -o dir/other -- sleep 600 3>&- &
 	recorder=$!
 	until [ -s dir/other ]; do
