@@ -156,6 +156,24 @@ column_sum() {
 	[[ $stderr == *"clickhouse adds up hours and days itself"* ]]
 }
 
+@test "export: DuckDB's hours and days are exact around midnight, and of what is inserted again" {
+	node -e 'require("@duckdb/node-api")' 2>/dev/null ||
+		skip "DuckDB is not installed (npm install @duckdb/node-api, and NODE_PATH)"
+	local up unit table
+	up=$(arcprof export --roll-up duckdb)
+	around_midnight new
+	arcprof export -q --table tables new/*.otlp
+	zcat tables/nodes.tsv.gz | tail -n +2 >rows.tsv
+	for table in hours days; do
+		[ $table = hours ] && unit=3600 || unit=86400
+		# half of them first, and these once more with the others
+		node "$TOP/t/fleet/duckdb.cjs" "$ARCPROF" "$TOP/Documentation/arcprof-export.adoc" tables \
+			"CREATE TABLE all_nodes AS FROM nodes" "DELETE FROM nodes WHERE t % 2 = 0" "$up" \
+			"INSERT INTO nodes FROM all_nodes" "$up" "$up" "$(sums_of $table)" |
+			grep -v '^[0-9]*$' | LC_ALL=C sort | diff <(added_up $unit rows.tsv) -
+	done
+}
+
 @test "export: DuckDB has every number of arcprof's own merge" {
 	node -e 'require("@duckdb/node-api")' 2>/dev/null ||
 		skip "DuckDB is not installed (npm install @duckdb/node-api, and NODE_PATH)"

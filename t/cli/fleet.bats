@@ -363,6 +363,45 @@ prune_the_oldest() {
 	"$TOP/t/fleet/compare" trees want <(tree sums.data)
 }
 
+@test "fleet: sums of hours and days are exact around midnight, after steps of the clock, and of what is pushed again" {
+	local file keep
+	one_server
+	around_midnight new
+	arcprof export -q --table tables new/*.otlp
+	zcat tables/nodes.tsv.gz | tail -n +2 >rows.tsv
+	sums_are_exact() {
+		ask 1 "$(sums_of hours)" | LC_ALL=C sort | diff <(added_up 3600 "$@") -
+		ask 1 "$(sums_of days)" | LC_ALL=C sort | diff <(added_up 86400 "$@") -
+	}
+	# one by one, the latest first, as after a clock that is set back, and all again from another machine
+	while read -r file; do
+		arcprof fleet push -q "$url" --spool spool "new/$file"
+	done < <(ls -r new)
+	arcprof fleet push "$url" --spool other new/*.otlp 2>said
+	cat said
+	grep -q 'sent 0 recordings; others the server had' said
+	[ "$(wc -l <rows.tsv)" -eq "$(ask 1 'SELECT count() FROM nodes')" ]
+	[ "$(added_up 86400 rows.tsv | cut -f 1 | sort -u | wc -l)" -eq 5 ]
+	sums_are_exact rows.tsv
+	# the week that ends at midnight goes, and no other
+	keep=$((EPOCHSECONDS - MIDNIGHT))s
+	arcprof fleet prune "$url" --keep-nodes "$keep" 2>said
+	grep -q 'dropped 1 partition of nodes: ' said
+	! grep -q lacked said || false
+	[ "$(awk -v m=$MIDNIGHT '$1 >= m || !$1' rows.tsv | wc -l)" -eq "$(ask 1 'SELECT count() FROM nodes')" ]
+	sums_are_exact rows.tsv
+	# what comes late for it is added, and goes as well
+	python3 "$TOP/t/data/import/make-otlp.py" late.otlp "$((MIDNIGHT - 3))000000000" 'service.name=x'
+	arcprof export -q --table late late.otlp
+	zcat late/nodes.tsv.gz | tail -n +2 >late.tsv
+	arcprof fleet push -q "$url" --spool spool late.otlp
+	sums_are_exact rows.tsv late.tsv
+	arcprof fleet prune "$url" --keep-nodes "$keep" --keep-hours "$keep" 2>said
+	grep -q 'dropped 1 partition of hours: ' said
+	[ "$(ask 1 "SELECT count() FROM hours WHERE t > 0 AND t < $MIDNIGHT")" -eq 0 ]
+	ask 1 "$(sums_of days)" | LC_ALL=C sort | diff <(added_up 86400 rows.tsv late.tsv) -
+}
+
 @test "fleet push: nothing is lost and nothing double when server and sender are killed" {
 	local i sender pushed=("$JAVA" "$MIXED" "$CALLS" "$BRANCHES") want
 	one_server

@@ -4,6 +4,12 @@
 #	start_server 1		makes the folder server1 and server1/url
 #	ask 1 "SELECT 1"	prints the answer; further arguments go to curl
 #	stop_servers
+#
+# and recordings for sums of hours and days of any engine:
+#
+#	around_midnight new		makes them in that folder
+#	added_up 3600 <rows>		what the table hours should have of these rows of export
+#	sums_of hours			the query for what it has
 
 PATH=$PATH:/usr/sbin
 
@@ -92,4 +98,34 @@ view() {
 		sql=${sql//"{${p%%=*}:String}"/"'${p#*=}'"}
 	done
 	printf '%s\n' "$sql"
+}
+
+# Midnight, where a day, a week and four weeks of partitions begin.
+MIDNIGHT=1792627200
+
+# around_midnight <folder>: recordings that began around it, one without a time. What they consume is the same, in two
+# processes, so that they are rows of one key; labels of one have what is no text in a table.
+around_midnight() {
+	local t
+	mkdir -p "$1"
+	for t in -90000 -3601 -3600 -2 -1 +0 +1 +3599 +3600 +86399 +86400 "-$MIDNIGHT"; do
+		python3 "$TOP/t/data/import/make-otlp.py" "$1/$t.otlp" "$((MIDNIGHT + t))000000000" \
+			'service.name=x;service.version=1' 'service.name=x' 'service.name=x;zone=\N'
+	done
+}
+
+# added_up <seconds> <file of rows without a header>...: the key of each sum, and n, base and cum, in order.
+added_up() {
+	awk -F'\t' -v OFS='\t' -v unit="$1" '{
+		key = $1 - $1 % unit OFS $3 OFS $4 OFS $6 OFS $7 OFS $8
+		for (i = 11; i <= 20; i++)
+			key = key OFS $i
+		n[key] += $21; base[key] += $22; cum[key] += $23
+	} END { for (key in n) print key, n[key], base[key], cum[key] }' "${@:2}" | LC_ALL=C sort
+}
+
+# sums_of <table>: a query for the same, of any engine.
+sums_of() {
+	local key="t, service, version, process, thread, labels, source, metric, unit, path, parent, func, pfunc, depth, rl, prl"
+	echo "SELECT $key, sum(n), sum(base), sum(cum) FROM $1 GROUP BY $key"
 }
