@@ -160,6 +160,13 @@ calls_by_endpoint() {	# <trace>
 	grep -q 'endpoint=/cart' x.json
 	arcprof merge -q --by-label endpoint "$SUITE/work.data" "$SUITE/work.data" -o twice
 	[ "$(ms_of twice --label endpoint=/cart)" -eq "$((2 * $(ms_of "$SUITE/work.data" --label endpoint=/cart)))" ]
+	# rows by label add up to those without
+	sums() {
+		arcprof export -q --table - "$1" | zcat -f | awk -F'\t' 'NR > 1 { n += $21; base += $22; cum += $23 }
+			END { printf "%d %.0f %.0f\n", n, base, cum }'
+	}
+	arcprof merge -q --by-label endpoint "$SUITE/work.data" -o by
+	[ "$(sums by)" = "$(sums "$SUITE/work.data")" ]
 	# it is a label of the exported table
 	arcprof export --table - twice | gunzip -c 2>/dev/null | grep -q 'endpoint=/cart' ||
 		arcprof export --table - twice | grep -q 'endpoint=/cart'
