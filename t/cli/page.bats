@@ -294,7 +294,7 @@ answers() {
 	arcprof diff "$TOP"/t/data/diff/{before,after}.folded --format html >diff.html
 	browse "$PWD/diff.html"
 	[[ $output == *'✓ all sums hold'* ]]
-	[[ $output == *'>A, 100.0 %: '*'before.folded<'*'>B, 106.5 %: '*'after.folded<'* ]]
+	[[ $output == *'>A, 100.0 %: '*'before.folded<'*'>B, 105.5 %: '*'after.folded<'* ]]
 	[[ $output == *'callers and callees add up'* && $output == *'▲ +'* && $output == *'▼ −'* ]]
 	for view in inverted time; do
 		browse "$PWD/diff.html#view=$view&below=tree"
