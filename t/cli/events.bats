@@ -352,6 +352,17 @@ not_asked() {
 	end_live
 }
 
+# A JVM that takes as long as some files to begin, and is asked for its counts at the end of each.
+asked_before_it_began() {
+	arcprof record -q -e gc --segment 100ms -o dir -- java -Xint -Xshare:off -cp "$CLASSES" Flight steady=300 gc >out
+	arcprof report --gc dir | tee report
+	! grep '^not recorded: events gc' report || false
+}
+
+@test "events: a JVM that is asked for its counts before it has begun logs what it was asked for first" {
+	one_jdk oldest asked_before_it_began
+}
+
 @test "events: nothing is logged that was not asked for" { one_jdk newest not_asked; }
 
 with_samples() {

@@ -726,13 +726,17 @@ static void stop_telling(uint32_t now)
 	set_modes(gone, false);
 }
 
-/* Change what the VM's log has; it gets a new file each time. */
+/*
+ * Change what the VM's log has; it gets a new file each time. A log that had not begun when the recorder
+ * asked for something else (vmevents_on) has the file that came first.
+ */
 void vmevents_change(JavaVM *jvm, JNIEnv *env, int log_fd)
 {
 	uint32_t tell = ring_ctl()->tell, was = load_relaxed(&on), log = 0;
 
 	if ((tell ^ was) & JVM_TELL_BY_LOG) {
-		vmlog_off(env);
+		if (was & JVM_TELL_BY_LOG)
+			vmlog_off(env);
 		log = tell & JVM_TELL_BY_LOG;
 	}
 	stop_telling(was & tell);
