@@ -145,6 +145,11 @@ skip_unless_clocks_of_cpus() {
 	"$ARCPROF" record -q --clock=cpu -o probe -- true 2>probe.err || skip "$(cat probe.err)"
 }
 
+skip_unless_wall() {
+	skip_unless_perf
+	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+}
+
 skip_unless_java() {
 	command -v java >/dev/null && command -v javac >/dev/null || skip "no JDK is installed"
 }

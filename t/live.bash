@@ -52,10 +52,24 @@ end_live() {
 	return $status
 }
 
-# For teardown(): whatever happened.
+# For a teardown() of more than this: whatever happened.
 kill_live() {
 	[ -z "${RECORDER-}" ] || kill_recorder "$RECORDER"
 	[ -z "${LIVE-}" ] || kill -KILL "$LIVE" 2>/dev/null || true
+}
+
+teardown() {
+	kill_live
+}
+
+# No thread of ours is left, once the JVM knows that we are gone.
+alone() {
+	local i
+	for i in {1..600}; do
+		! grep -qx arcprof "/proc/$LIVE"/task/*/comm && return
+		sleep 0.1
+	done
+	return 1
 }
 
 # start_recorder <argument of record>...: in the background; returns when it records.

@@ -68,6 +68,20 @@ ran_in_burn() {
 	}' folded
 }
 
+# slept_ran_and_stopped <process>...: of ./trace, a second long: what three processes, recorded by number, did in it.
+slept_ran_and_stopped() {
+	local sleeps=$1 busy=$2 stopped=$3
+	"$ARCPROF" report -i trace --threads --format json >threads
+	jq -c '.threads[] | [.pid, .wall_ns, .cpu_ns, .runnable_ns, .blocked_ns, .most_blocked_in]' threads
+	of() { jq ".threads[] | select(.pid == $1) | $2" threads; }
+	[ "$(of "$sleeps" .blocked_ns)" -gt 900000000 ]
+	[ "$(of "$sleeps" .most_blocked_in)" = '"[sleep]"' ]
+	[ "$(of "$stopped" .blocked_ns)" -gt 900000000 ]
+	[ "$(of "$stopped" .most_blocked_in)" = '"[stopped]"' ]
+	[ "$(of "$busy" '.cpu_ns + .runnable_ns')" -gt 900000000 ]
+	[ "$(of "$busy" .cpu_ns)" -gt 50000000 ]
+}
+
 # Of t/workloads/Waits.java and its like:
 
 # by_reason: "thread reason ns" of ./trace, with parking, reading and accepting as the program calls them.

@@ -1,17 +1,8 @@
 #!/usr/bin/env bats
 # How much of the CPU time that the kernel charged has samples, against what programs say that they used.
 load ../lib
-load ../java
+load ../jdks
 load ../live
-
-setup_file() {
-	prepare_jdks
-}
-
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
 
 # What a test has started and not ended.
 teardown() {

@@ -11,11 +11,6 @@ setup_file() {
 	"$ARCPROF" agent install -q -o "$BATS_FILE_TMPDIR"
 }
 
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
-
 # A cell of the row of a summary: <journal> <report> <column> <pattern>
 cell() {
 	arcprof report "--$2" --format json "$1" |
@@ -89,10 +84,6 @@ with_its_option() {
 @test "agent: a program records itself with an agent that it loads" {
 	use_jdk "$(jdks | tail -n 1)"
 	records_itself "-Darcprof.agent=$AGENT" -cp "$CLASSES:$BUILD/arcprof.jar"
-}
-
-teardown() {
-	kill_live
 }
 
 # The recorder's agent is another file, and so another copy in the JVM.

@@ -2,11 +2,7 @@
 # Source lines and instructions of a function: t/workloads/lines.c and Lines.java say where their time goes.
 # bats file_tags=stored
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 # Of the rows that a jq condition selects, the sum of a column: sum <column> <condition>
 sum() {

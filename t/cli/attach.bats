@@ -1,12 +1,8 @@
 #!/usr/bin/env bats
 # Recording a running JVM, with every JDK of this machine.
 load ../lib
-load ../java
+load ../jdks
 load ../live
-
-setup_file() {
-	prepare_jdks
-}
 
 teardown() {
 	kill_live
@@ -24,16 +20,6 @@ refused() {	# <exit status> <pattern>
 # Number of samples whose stack matches, and all.
 count() {
 	awk -v re="$1" '$0 ~ re { n += $NF } END { print n + 0 }' stacks
-}
-
-# No thread of ours is left, once the JVM knows that we are gone.
-alone() {
-	local i
-	for i in {1..600}; do
-		! grep -qx arcprof "/proc/$LIVE"/task/*/comm && return
-		sleep 0.1
-	done
-	return 1
 }
 
 crashes() {

@@ -2,12 +2,8 @@
 # Exact callflow of Java programs, on every JDK of this machine: what the program says it called is
 # what must have been counted, to the last call.
 load ../lib
-load ../java
+load ../jdks
 load ../callflow/lib.bash
-
-setup_file() {
-	prepare_jdks
-}
 
 # Records exact calls into ./trace; the program's output is in ./out, messages in ./err.
 record() {

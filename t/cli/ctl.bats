@@ -4,10 +4,6 @@ load ../lib
 load ../java
 load ../live
 
-teardown() {
-	kill_live
-}
-
 # calls_of <method> <option of report>...
 calls_of() {
 	arcprof report -i trace "${@:2}" --xprof --format json >xprof

@@ -1,11 +1,7 @@
 #!/usr/bin/env bats
 # bats file_tags=stored
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || exit

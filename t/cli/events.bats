@@ -2,16 +2,8 @@
 # Events of JVMs in time, on every JDK of this machine: what the program did a known number of times, and what
 # the JVM's own log and Flight Recorder say of the same run.
 load ../lib
-load ../java
+load ../jdks
 load ../live
-
-setup_file() {
-	prepare_jdks
-}
-
-teardown() {
-	kill_live
-}
 
 # Rows of a report that match the filter, as CSV.
 rows() {	# <report> <pattern>

@@ -10,10 +10,6 @@ first_jdk() {
 	use_jdk "$(jdks | head -n 1)"
 }
 
-teardown() {
-	kill_live
-}
-
 # objects <class> <option of report>...: how many the trace has of it
 objects() {
 	"$ARCPROF" report -i trace --xprof --metric objects --format json "${@:2}" >xprof 2>err

@@ -1,11 +1,7 @@
 #!/usr/bin/env bats
 # Conditions of a recording: what is met is in the trace with its cause, and said where it is read.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 # Conditions that a trace says were met, in order: "when: cause".
 triggers() {	# <trace>

@@ -3,16 +3,7 @@
 # where, against a program whose objects are known by number.
 # bats file_tags=stored
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
-
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
+load ../jdks
 
 # held <interval> [<dump>]: ./trace of the program, and a dump of it, with samples and without.
 held() {

@@ -1,11 +1,7 @@
 #!/usr/bin/env bats
 # Calls over HTTP: the number that they carry, and trees over services. The programs tell what arrived.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 # The server and the client, recorded with these options; server.data and client.data, and what the client prints.
 record_both() {	# <option of the server>...

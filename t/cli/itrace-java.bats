@@ -16,10 +16,6 @@ setup() {
 	skip_unless_java
 }
 
-teardown() {
-	kill_live
-}
-
 # known <options of itrace> -- <options of java, and how many calls>: must print what it prints untraced.
 known() {
 	local options=()

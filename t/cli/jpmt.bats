@@ -1,16 +1,7 @@
 #!/usr/bin/env bats
 # Configuration files of JPMT, as the paper on it shows them.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
-
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
+load ../jdks
 
 as_the_paper_says() {
 	mkdir -p log

@@ -3,11 +3,7 @@
 # really be recorded, and for programs that start none.
 # bats file_tags=stored
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 # same <status> <JVMs> <program> [<arg>...]: ends so, bare and recorded; so many JVMs told the recorder of themselves.
 same() {

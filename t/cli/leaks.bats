@@ -1,16 +1,7 @@
 #!/usr/bin/env bats
 # What keeps more and more objects: a program that says how much it leaks, beside caches that do not.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
-
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
+load ../jdks
 
 # Within 4.5 standard errors of what the program says; the loaders have other arrays of bytes besides.
 agrees() {

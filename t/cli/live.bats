@@ -2,16 +2,7 @@
 # bats file_tags=stored
 # Objects that live on: a program whose objects are known by number, against what reports estimate.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
-
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
+load ../jdks
 
 # record <interval> <java option>...: ./truth has what the program says is left.
 record() {

@@ -2,11 +2,7 @@
 # How long classes take to load, and which thread is the last at a safepoint, on every JDK of this machine:
 # programs that know it, and the JVM's own log.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 slow_loader() {
 	arcprof record -q -e class-time -o trace -- java -cp "$CLASSES" -Xlog:class+load:file=own.log Loading classes 30

@@ -1,16 +1,8 @@
 #!/usr/bin/env bats
 # Waits for locks: programs that say how long they waited, against what reports say.
 load ../lib
-load ../java
+load ../jdks
 load ../live
-
-setup_file() {
-	prepare_jdks
-}
-
-teardown() {
-	kill_live
-}
 
 # make_table: of ./trace, the files table and rows; what this has of each lock is all that most tests ask for.
 make_table() {

@@ -7,11 +7,6 @@ setup_file() {
 	gcc -O1 -o "$BATS_FILE_TMPDIR/known" "$TOP/t/cli/memory.c" -lpthread
 }
 
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
-
 teardown() {
 	[ -z "${PROGRAM-}" ] || kill -KILL "$PROGRAM" 2>/dev/null || true
 }

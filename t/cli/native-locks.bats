@@ -6,11 +6,6 @@ setup_file() {
 	gcc -O1 -g -o "$BATS_FILE_TMPDIR/known" "$TOP/t/cli/native-locks.c" -lpthread
 }
 
-setup() {
-	trace_errors_only
-	cd "$BATS_TEST_TMPDIR" || exit
-}
-
 record() {	# <event>...: the files truth, table and tree
 	"$ARCPROF" record -e "$1" -o trace "$BATS_FILE_TMPDIR/known" >truth 2>err || { cat truth err; return 1; }
 	[[ $(cat err) == *" 0 lost"*" 100.0 % complete stacks"* ]] || { cat err; return 1; }

@@ -1,16 +1,8 @@
 #!/usr/bin/env bats
 # What a program can notice of a recorder in itself: no more than arcprof-record(1) lists.
 load ../lib
-load ../java
+load ../jdks
 load ../live
-
-setup_file() {
-	prepare_jdks
-}
-
-teardown() {
-	kill_live
-}
 
 # look <file> <pid>|self: without what the program opens anew now and then
 look() {
@@ -70,16 +62,6 @@ readonly WAYS=("-e cpu-clock" "-e wall" "-e lock,alloc,live" "-e native-memory" 
 		look after "$pid"
 		diff before after
 	done
-}
-
-# No thread of ours is left, once the JVM knows that we are gone.
-alone() {
-	local i
-	for i in {1..600}; do
-		! grep -qx arcprof "/proc/$LIVE"/task/*/comm && return
-		sleep 0.1
-	done
-	return 1
 }
 
 nr_sockets() {

@@ -2,11 +2,7 @@
 # Recordings of JVMs, each on every JDK of this machine: what the workloads say they did is what
 # the reports must show, within what the number of samples allows.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 # Records into ./trace; the program's output is in ./out, messages in ./err, and $status is set.
 record() {

@@ -1,11 +1,7 @@
 #!/usr/bin/env bats
 # Calls by RMI: which call of a client it is that a server works for, with nothing added to what they send.
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 # How often a function was called below that caller, over the border.
 below() {	# <caller>

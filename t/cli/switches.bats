@@ -2,16 +2,8 @@
 # Events that are turned on and off while a recording runs, on every JDK of this machine: there is all of
 # what happened while they were on, and nothing else.
 load ../lib
-load ../java
+load ../jdks
 load ../live
-
-setup_file() {
-	prepare_jdks
-}
-
-teardown() {
-	kill_live
-}
 
 objects_of() {	# <class>: those that its own threads made
 	arcprof report --metric objects --thread 'guest-*' --xprof --format json trace |

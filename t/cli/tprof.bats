@@ -1,10 +1,6 @@
 #!/usr/bin/env bats
 load ../lib
-load ../java
-
-setup_file() {
-	prepare_jdks
-}
+load ../jdks
 
 stanzas='["Process","Process_Module","Process_Module_Symbol","Process_Thread","Process_Thread_Module","Process_Thread_Module_Symbol","Module","Module_Symbol"]'
 

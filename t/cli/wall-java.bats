@@ -1,17 +1,8 @@
 #!/usr/bin/env bats
 # Where Java threads waited, and for what: programs that know it, and stacks that nobody disturbs.
 load ../lib
-load ../java
+load ../jdks
 load ../wall
-
-setup_file() {
-	prepare_jdks
-}
-
-skip_unless_wall() {
-	skip_unless_perf
-	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
-}
 
 # ended <thread> <reason> <waker> <percent>: so much of those waits it ended at least, as --wakers has it in
 # ./wakers, of what is known: some kernels hide what happens while certain threads run.

@@ -1,18 +1,13 @@
 #!/usr/bin/env bats
 # Where the time of threads went, recorded in PID namespaces: of a container from within, and from the machine.
 load ../lib
-load ../java
+load ../jdks
 load ../wall
 
-setup_file() {
-	prepare_jdks
-}
-
 skip_unless_namespaces() {
-	skip_unless_perf
 	skip_unless_root
 	unshare --mount --pid --fork --mount-proc true 2>/dev/null || skip "no namespaces can be made here"
-	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
+	skip_unless_wall
 }
 
 teardown() {

@@ -117,15 +117,7 @@ checked() {
 	kill -STOP $stopped
 	denied perf_event_open,bpf "$ARCPROF" record -q -e wall -o trace -p $sleeps,$busy,$stopped -d 1
 	checked
-	"$ARCPROF" report -i trace --threads --format json >threads
-	jq -c '.threads[] | [.pid, .wall_ns, .cpu_ns, .runnable_ns, .blocked_ns, .most_blocked_in]' threads
-	of() { jq ".threads[] | select(.pid == $1) | $2" threads; }
-	[ "$(of $sleeps .blocked_ns)" -gt 900000000 ]
-	[ "$(of $sleeps .most_blocked_in)" = '"[sleep]"' ]
-	[ "$(of $stopped .blocked_ns)" -gt 900000000 ]
-	[ "$(of $stopped .most_blocked_in)" = '"[stopped]"' ]
-	[ "$(of $busy '.cpu_ns + .runnable_ns')" -gt 900000000 ]
-	[ "$(of $busy .cpu_ns)" -gt 50000000 ]
+	slept_ran_and_stopped "$sleeps" "$busy" "$stopped"
 }
 
 @test "wall: by /proc, 61 kinds of blocking calls return what they return without it, and not too early" {

@@ -85,15 +85,7 @@ without_bpf() {
 	without_bpf "$ARCPROF" record -q -e cpu-clock,wall -o trace -p $sleeps,$busy,$stopped -d 1
 	kill -KILL $sleeps $busy $stopped
 	"$ARCPROF" report -i trace --check >check
-	"$ARCPROF" report -i trace --threads --format json >threads
-	jq -c '.threads[] | [.pid, .wall_ns, .cpu_ns, .runnable_ns, .blocked_ns, .most_blocked_in]' threads
-	of() { jq ".threads[] | select(.pid == $1) | $2" threads; }
-	[ "$(of $sleeps .blocked_ns)" -gt 900000000 ]
-	[ "$(of $sleeps .most_blocked_in)" = '"[sleep]"' ]
-	[ "$(of $stopped .blocked_ns)" -gt 900000000 ]
-	[ "$(of $stopped .most_blocked_in)" = '"[stopped]"' ]
-	[ "$(of $busy '.cpu_ns + .runnable_ns')" -gt 900000000 ]
-	[ "$(of $busy .cpu_ns)" -gt 50000000 ]
+	slept_ran_and_stopped "$sleeps" "$busy" "$stopped"
 	[ "$("$ARCPROF" report -i trace --metric cpu-clock --format json | jq '.quality.samples')" -gt 0 ]
 }
 

@@ -4,13 +4,8 @@ load ../lib
 load ../wall
 load ../live
 
-skip_unless_bpf() {
-	skip_unless_perf
-	arcprof record -q -e wall -o probe -- true 2>probe.err || skip "$(cat probe.err)"
-}
-
 @test "wall: waits, and their reasons, are those that the program itself measured" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall -o trace "$(workload waits)" 2 >truth
 	agrees 5
 	check_trace trace
@@ -19,7 +14,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: beside a clock, that does not begin again with each look" {
-	skip_unless_bpf
+	skip_unless_wall
 	# half a period is lost each time, so it changes its period four times a second, and not fifty
 	arcprof record -q -e wall=10ms,cpu-clock --clock=cpu -o trace -- "$(workload shares)" 100
 	arcprof query -q trace --format csv "SELECT cpu, weight, time FROM samples WHERE metric = 1 ORDER BY time" >samples
@@ -37,7 +32,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: a thread waits for a CPU after the block that ended, not in it" {
-	skip_unless_bpf
+	skip_unless_wall
 	# it wakes every 30 ms, and somebody else has the CPU
 	arcprof record -q -e wall=10ms -o trace -- taskset -c 0 sh -c \
 		'timeout 1 sh -c "while :; do :; done" & for i in 1 2 3 4 5 6 7 8; do nice -n 19 sleep 0.03; done; wait'
@@ -50,7 +45,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: waits that go with the load of the CPUs are as long as they are" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall -o trace "$(workload served)" 3 >truth
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --format folded >folded
@@ -62,7 +57,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: of a thread that waits at very many places each has its time" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall -o trace "$(workload places)" 2 >truth
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --xprof --format json >prof
@@ -74,7 +69,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: no program is in step with the looks" {
-	skip_unless_bpf
+	skip_unless_wall
 	local got name ms i round nr=0 recorders
 	# a turn of it is 48 ms, of which it waits there for 4; looks at equal distances saw none of that in half of the runs
 	for round in {1..6}; do
@@ -100,7 +95,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: what a program computes between its waits is in the functions that do it" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall=4ms -o trace "$(workload steps)" 4
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --format folded | awk '
@@ -110,7 +105,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: with a CPU clock beside it, each is what it is" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e cpu-clock,wall=20ms -o trace "$(workload waits)" 2 >truth
 	agrees 6
 	run_arcprof report -i trace --metric cpu-clock,wall --xtree --format json
@@ -122,7 +117,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: a thread that waits all the time is there, with all of it" {
-	skip_unless_bpf
+	skip_unless_wall
 	sleep 1000 &
 	pid=$!
 	"$ARCPROF" record -q -e wall -o trace -p "$pid" -d 1
@@ -138,7 +133,7 @@ skip_unless_bpf() {
 }
 
 @test "wall: a range of time has the part of each wait that is in it" {
-	skip_unless_bpf
+	skip_unless_wall
 	cat >waiting.c <<-'EOF'
 		#include <pthread.h>
 		#include <unistd.h>
@@ -203,7 +198,7 @@ $got,$got" ]
 }
 
 @test "wall: the same with pauses, in which new threads take the slots of ended ones" {
-	skip_unless_bpf
+	skip_unless_wall
 	cat >program <<-'EOF'
 		while :; do
 			for i in 1 2 3 4 5 6; do
@@ -220,7 +215,7 @@ $got,$got" ]
 }
 
 @test "wall: threads and processes that come and go have each moment of their lives" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall -o trace sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.05; done; exec sleep 0.2'
 	"$ARCPROF" report -i trace --metric wall --format folded >folded
 	cat folded
@@ -231,7 +226,7 @@ $got,$got" ]
 
 # The looks find a thread when it blocks; and this one is never blocked, nor the shell that it was.
 @test "wall: a thread that never waits has its CPU time, below its own functions" {
-	skip_unless_bpf
+	skip_unless_wall
 	spin=$(workload spin)
 	for run in 1 2 3; do
 		"$ARCPROF" record -q -e wall=1ms -o trace "$spin" 60 >said
@@ -245,7 +240,7 @@ $got,$got" ]
 }
 
 @test "wall: programs beside the recorded ones are left out, and everything that these start is recorded" {
-	skip_unless_bpf
+	skip_unless_wall
 	cat >program <<-'EOF'
 		read -r _
 		sh -c 'i=0; while [ $i -lt 10000 ]; do i=$((i+1)); done; sleep 0.1; :'
@@ -276,7 +271,7 @@ $got,$got" ]
 }
 
 @test "wall: 61 kinds of blocking calls return what they return without it, and not too early" {
-	skip_unless_bpf
+	skip_unless_wall
 	program=$(workload blocking)
 	"$program" >without
 	"$ARCPROF" record -q -e wall=1ms -o trace "$program" >with
@@ -294,7 +289,7 @@ $got,$got" ]
 }
 
 @test "wall: waits have the kernel's functions, and the file or the other end of the socket" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall=2ms -o trace "$(workload files)" "$PWD" >truth
 	cat truth
 	[ "$(wc -l <truth)" -ge 5 ]
@@ -319,7 +314,7 @@ $got,$got" ]
 }
 
 @test "wall: on the whole machine, threads are on CPUs no longer than there are CPUs" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall --no-java -o trace -a -- sleep 1
 	run_arcprof report -i trace --check
 	[ "$status" -eq 0 ]
@@ -331,7 +326,7 @@ $got,$got" ]
 }
 
 @test "report: --off-cpu shows what was blocked alone, --threads the states of each thread" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall -o trace sleep 0.4
 	run_arcprof report -i trace --off-cpu --xprof
 	[[ $output == *"[sleep]"* ]]
@@ -382,7 +377,7 @@ in_code() {
 }
 
 @test "report: --wakers says who ended each wait, in which code, and what it waited for" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall,wakers -o trace "$(workload handover)" 2 >truth
 	"$ARCPROF" report -i trace --check >check
 	grep -q 'samples and wakers are that' check
@@ -437,7 +432,7 @@ in_code() {
 }
 
 @test "report: --wakers selects threads and times, and shows chains alone" {
-	skip_unless_bpf
+	skip_unless_wall
 	"$ARCPROF" record -q -e wall -o trace "$(workload handover)" 0.5
 	run_arcprof report -i trace --wakers
 	[[ $output == *" blocked in 9 threads: "*" by timers"*"Who ended the waits"*"What they waited for meanwhile"* ]]

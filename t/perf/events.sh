@@ -38,17 +38,13 @@ ratio() {	# <java arguments>: of one turn
 	echo "$before $after $with" | awk '{ print 2 * $3 / ($1 + $2) }'
 }
 
-median() {	# of lines: median (least - greatest)
-	sort -n | awk '{ v[NR] = $1 } END { printf "%.3f (%.3f - %.3f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
-}
-
 programs() {
 	local i program
 	for program in 'Happens 200' 'Mixed 3'; do
 		# shellcheck disable=SC2086
 		for ((i = 0; i < turns; i++)); do
 			ratio -cp "$CLASSES" $program
-		done | median >result
+		done | median_and_spread >result
 		echo "JDK $JDK  -e jvm, CPU time of ${program% *}: x $(cat result)"
 	done
 }
@@ -59,10 +55,10 @@ marks_in_c() {
 	for what in cost emit; do	# a mark, an event with three values
 		for ((i = 0; i < turns; i++)); do
 			./marks $what 10000
-		done | median >off
+		done | median_and_spread >off
 		for ((i = 0; i < turns; i++)); do
 			"$ARCPROF" record -q -e mark -o trace -- ./marks $what 1000
-		done | median >on
+		done | median_and_spread >on
 		echo "C  $what: $(cat off) ns without a recorder, $(cat on) ns with one"
 	done
 }
@@ -72,7 +68,7 @@ marks_in_java() {	# cost or emit
 	for ((i = 0; i < turns; i++)); do
 		"$ARCPROF" record -q -e mark -o trace -- java -Darcprof.library="$TOP/build/libarcprof-java.so" \
 			-cp "$TOP/build/arcprof.jar:marks.java" Marks "$1" 3000 2>/dev/null
-	done | median
+	done | median_and_spread
 }
 
 wanted() {	# <part>

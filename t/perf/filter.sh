@@ -49,10 +49,6 @@ recorder() {
 	awk -v n="$samples" '{ print ($1 + $2) * 1e6 / n }' cpu >>"$to"
 }
 
-median() {
-	sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
-}
-
 for home in $(jdks); do
 	use_jdk "$home"
 	"$JAVA_HOME/bin/javac" -d . Many.java

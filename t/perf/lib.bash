@@ -8,5 +8,14 @@ export ARCPROF=${ARCPROF:-$BUILD/arcprof}
 unset JAVA_TOOL_OPTIONS
 # shellcheck source=../java.bash
 . "$TOP/t/java.bash"
+
+median() {	# <file> [<column>]
+	awk -v c="${2:-1}" '{ print $c }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
+}
+
+median_and_spread() {	# of lines: median (least - greatest)
+	sort -n | awk '{ v[NR] = $1 } END { printf "%.3f (%.3f - %.3f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
+}
+
 DIR=$(mktemp -d)
 trap 'rm -rf "$DIR"' EXIT

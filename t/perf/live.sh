@@ -53,10 +53,6 @@ run() {	# <file> <objects> [<how it is recorded>...]: appends "kB pause(ms)"
 		END { print kb, n ? sum / n : "nan" }' out gc.log >>"$to"
 }
 
-median() {	# <file> <column>
-	awk -v c="$2" '{ print $c }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
-}
-
 budget() {	# <what> <unit> <value> <budget>
 	awk -v jdk="$JDK" -v what="$1" -v unit="$2" -v v="$3" -v b="$4" \
 		'BEGIN { printf "%-4s %-34s %8.1f %-6s x %.2f of %d\n", jdk, what, v, unit, v / b, b }'

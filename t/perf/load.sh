@@ -41,10 +41,6 @@ one() {	# <program> <name> <command before java...>
 		END { print s[1], s[NR] - s[2], all - s[NR] }' parts >>"$name"
 }
 
-median() {	# <name> <column>
-	awk -v nr="$2" '{ print $nr }' "$1" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
-}
-
 ratio() {	# <name> <name> <column>
 	awk -v a="$(median "$1" "$3")" -v b="$(median "$2" "$3")" 'BEGIN { printf "x %.3f", a / b }'
 }

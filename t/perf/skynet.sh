@@ -23,10 +23,6 @@ cpu() {	# <command...>: CPU seconds of the JVM in it
 	awk '{ print $1 + $2 }' cpu
 }
 
-median() {	# of lines: median (least - greatest)
-	sort -n | awk '{ v[NR] = $1 } END { printf "%.3f (%.3f - %.3f)", v[int((NR + 1) / 2)], v[1], v[NR] }'
-}
-
 one_jdk() {
 	local java=(java -Xmx2g -cp . Skynet "$n") i before after
 	[ "$JDK" -ge 21 ] || return
@@ -44,8 +40,9 @@ one_jdk() {
 		}'
 		before=$after
 	done
-	echo "JDK $JDK  $n threads in $before s; without again: x $(median <noise); agent idle: x $(median <idle);" \
-		"samples: x $(median <samples); -e jvm: x $(median <jvm)"
+	echo "JDK $JDK  $n threads in $before s; without again: x $(median_and_spread <noise);" \
+		"agent idle: x $(median_and_spread <idle); samples: x $(median_and_spread <samples);" \
+		"-e jvm: x $(median_and_spread <jvm)"
 }
 
 for home in $(jdks); do

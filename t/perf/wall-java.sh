@@ -30,7 +30,6 @@ for ((i = 0; i < times; i++)); do
 	[ -z "${ASYNC_PROFILER-}" ] || OPTION="-agentpath:$ASYNC_PROFILER=start,event=wall,wall=10ms,file=async.jfr" \
 		one async-profiler env
 done
-median() { sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 for e in wall cpu cpu,wall,lock,alloc async-profiler; do
 	[ -e "$e" ] || continue
 	awk -v e="$e" -v s="$(median "$e")" -v alone="$(median alone)" -v cpu="$(median cpu)" 'BEGIN {

@@ -34,7 +34,6 @@ for ((i = 0; i < times; i++)); do
 		one "$e" "$ARCPROF" record -q -e "$e" -o trace -- ./timed "$turns"
 	done
 done
-median() { sort -n "$1" | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 for e in wall wall,virtual; do
 	awk -v e="$e" -v s="$(median "$e")" -v alone="$(median alone)" -v wall="$(median wall)" 'BEGIN {
 		printf "-e %-14s %.2f s, x %.3f of none, x %.3f of -e wall\n", e, s, s / alone, s / wall
