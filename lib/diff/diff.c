@@ -70,10 +70,8 @@ void diff_release(struct diff *d)
 static int no_metric(const struct model *m, const char *name, struct err *e)
 {
 	struct buf b = BUF_INIT;
-	unsigned int i;
 
-	for (i = 0; i < m->nr_shown; i++)
-		buf_fmt(&b, "%s%s", i ? ", " : "", model_str(m, m->metrics[i].name));
+	model_put_metrics(m, &b);
 	if (m->sources[0].kind == FLOW_CALLS)
 		buf_str(&b, ", calls");
 	err_set(e, EINVAL, "unknown metric '%s' (available: %s)", name, b.data);

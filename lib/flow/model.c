@@ -85,13 +85,19 @@ unsigned int model_metric(const struct model *m, const char *name)
 	return metric_meant(name, m->nr_shown, name_in_model, m);
 }
 
-static int no_metric(const struct model *m, const char *name, struct err *e)
+void model_put_metrics(const struct model *m, struct buf *b)
 {
-	struct buf b = BUF_INIT;
 	unsigned int i;
 
 	for (i = 0; i < m->nr_shown; i++)
-		buf_fmt(&b, "%s%s", i ? ", " : "", model_str(m, m->metrics[i].name));
+		buf_fmt(b, "%s%s", i ? ", " : "", model_str(m, m->metrics[i].name));
+}
+
+static int no_metric(const struct model *m, const char *name, struct err *e)
+{
+	struct buf b = BUF_INIT;
+
+	model_put_metrics(m, &b);
 	err_set(e, EINVAL, "unknown metric '%s' (available: %s)", name, b.data);
 	buf_release(&b);
 	return -EINVAL;

@@ -10,6 +10,8 @@
 #include "flow/flow.h"
 #include "flow/times.h"
 
+struct buf;
+
 struct model_metric {
 	uint32_t name, unit;	/* strtab ids of consumers.names */
 	unsigned int source;	/* index in sources */
@@ -133,6 +135,8 @@ typedef const char *metric_name(const void *ctx, size_t i);
 size_t metric_meant(const char *name, size_t nr, metric_name *name_of, const void *ctx);
 /* Do the same with the metrics that the model shows; nr_shown: none. */
 unsigned int model_metric(const struct model *m, const char *name);
+/* Append the names of those, as "cpu, alloc". */
+void model_put_metrics(const struct model *m, struct buf *b);
 
 /* Finish the tree by flow_finish(); times follow its nodes. */
 void model_finish(struct model *m);

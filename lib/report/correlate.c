@@ -88,10 +88,8 @@ static int unknown_side(const struct view *v, const char *name, size_t len, stru
 {
 	const struct model *m = v->m;
 	struct buf b = BUF_INIT;
-	unsigned int i;
 
-	for (i = 0; i < m->nr_shown; i++)
-		buf_fmt(&b, "%s%s", i ? ", " : "", model_str(m, m->metrics[i].name));
+	model_put_metrics(m, &b);
 	if (m->sources[0].kind == FLOW_CALLS)
 		buf_str(&b, ", calls");
 	err_set(e, EINVAL, "--correlate: unknown metric '%.*s' (available: %s)", (int)len, name, b.data);
