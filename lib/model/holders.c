@@ -37,20 +37,6 @@ static bool holders_is_kept(struct take *t, const struct lock_row *l)
 	return kept;
 }
 
-static void name_lock(struct holders *h, uint32_t function, struct lock_row *l)
-{
-	uint32_t class = map_get(&h->names.function_of, function);
-	uint32_t proc = map_get(&h->names.proc_of, l->proc);
-
-	l->class_name = class == MAP_NONE ? "[unknown]" :
-		model_str(&h->strings, h->names.functions[class].text);
-	l->process = "";
-	if (proc != MAP_NONE) {
-		l->pid = h->names.procs[proc].pid;
-		l->process = model_str(&h->strings, h->names.procs[proc].comm);
-	}
-}
-
 static uint32_t new_lock(struct take *t, const struct rec_lock_wait *r)
 {
 	struct holders *h = t->h;
@@ -59,7 +45,7 @@ static uint32_t new_lock(struct take *t, const struct rec_lock_wait *r)
 		.function = r->function,
 	};
 
-	name_lock(h, r->function, &l.name);
+	locks_name_row(&h->names, &h->strings, r->function, &l.name);
 	l.is_lock = locks_is_lock(&l.name);
 	l.selected = select_number(&t->s->pids, l.name.pid) && select_name(&t->s->comms, l.name.process) &&
 		     holders_is_kept(t, &l.name);

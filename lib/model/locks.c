@@ -61,17 +61,17 @@ static void take_owners(struct locks_model *m, const struct rec_lock *r, struct 
 	}
 }
 
-static void name_row(struct locks_model *m, uint32_t function, struct lock_row *row)
+void locks_name_row(const struct names *x, const struct model *strings, uint32_t function,
+		    struct lock_row *row)
 {
-	uint32_t class = map_get(&m->names.function_of, function);
-	uint32_t proc = map_get(&m->names.proc_of, row->proc);
+	uint32_t class = map_get(&x->function_of, function);
+	uint32_t proc = map_get(&x->proc_of, row->proc);
 
-	row->class_name = class == MAP_NONE ? "[unknown]" :
-		model_str(&m->strings, m->names.functions[class].text);
+	row->class_name = class == MAP_NONE ? "[unknown]" : model_str(strings, x->functions[class].text);
 	row->process = "";
 	if (proc != MAP_NONE) {
-		row->pid = m->names.procs[proc].pid;
-		row->process = model_str(&m->strings, m->names.procs[proc].comm);
+		row->pid = x->procs[proc].pid;
+		row->process = model_str(strings, x->procs[proc].comm);
 	}
 }
 
@@ -111,7 +111,7 @@ static int take_use(void *ctx, const struct rec_lock_use *r)
 
 	if (r->kind != LOCK_ENTER && r->kind != LOCK_LOCK)
 		return 0;
-	name_row(m, r->function, &row);
+	locks_name_row(&m->names, &m->strings, r->function, &row);
 	if (!lock_row_is_kept(m, &row))
 		return 0;
 	locks_add_row(m, locks_row_of(m, r->proc, r->function, r->identity, r->kind), &row);
@@ -171,7 +171,7 @@ static int take_notified(void *ctx, const struct rec_lock_notified *r)
 	struct lock_row row = { .proc = r->proc, .kind = LOCK_WAIT };
 	uint32_t *at;
 
-	name_row(m, r->function, &row);
+	locks_name_row(&m->names, &m->strings, r->function, &row);
 	if (!lock_row_is_kept(m, &row))
 		return 0;
 	at = map_put(&m->by_threads, hash_pair(lock, (uint64_t)r->notifier << 32 | r->waiter));
@@ -203,7 +203,7 @@ static int locks_take_lock(void *ctx, const struct rec_lock *r)
 
 	if (r->kind >= LOCK_NR_WAITS || !r->n)
 		return 0;
-	name_row(m, r->function, &row);
+	locks_name_row(&m->names, &m->strings, r->function, &row);
 	if (!lock_row_is_kept(m, &row))
 		return 0;
 	while (next_pair(&p))

@@ -60,6 +60,10 @@ struct locks_model {
 int locks_read(struct locks_model *m, struct trace_reader *t, const struct rules *filter, struct err *e);
 void locks_model_release(struct locks_model *m);
 
+/* Fill the names of the row's class, which is that function of the trace, and of its process. */
+void locks_name_row(const struct names *x, const struct model *strings, uint32_t function,
+		    struct lock_row *row);
+
 /*
  * Append "java.lang.Object@1b2c3d4", as its toString() says; and "worker-3 87 %", the thread that had it
  * most.
