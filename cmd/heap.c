@@ -122,11 +122,6 @@ static struct sheet_choice choice_of(const struct heap_opts *o)
 	return (struct sheet_choice){ o->choice.columns, sort_of(o) < 0 ? o->choice.sort : NULL, o->limit };
 }
 
-static const char *heap_plural(uint64_t n)
-{
-	return plural(n);
-}
-
 /* --- what the reader must know of the dump --- */
 
 static void note_facts(struct heap_notes *n, const struct heap *h, const struct heap_tree_facts *f,
@@ -134,7 +129,7 @@ static void note_facts(struct heap_notes *n, const struct heap *h, const struct 
 {
 	if (paths && f->nr_lost)
 		heap_add_note(n, xasprintf("%" PRIu32 " more object%s of these classes that no root reaches",
-					   f->nr_lost, heap_plural(f->nr_lost)));
+					   f->nr_lost, plural(f->nr_lost)));
 	else if (paths)
 		return;
 	else if (f->no_roots)
@@ -142,7 +137,7 @@ static void note_facts(struct heap_notes *n, const struct heap *h, const struct 
 				      contexts_lost_name(h)));
 	else if (f->nr_lost)
 		heap_add_note(n, xasprintf("%" PRIu32 " object%s that no root reaches: below %s",
-				      f->nr_lost, heap_plural(f->nr_lost), contexts_lost_name(h)));
+				      f->nr_lost, plural(f->nr_lost), contexts_lost_name(h)));
 }
 
 /* --- the reports --- */

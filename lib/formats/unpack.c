@@ -191,13 +191,8 @@ static int run_zip(const char *data, size_t len, size_t limit, struct buf *out, 
 
 /* ---- all ---- */
 
-static int run_gzip(const char *data, size_t len, size_t limit, struct buf *out, struct err *e)
-{
-	return gunzip_bytes(data, len, limit, out, e);
-}
-
 static const struct packing packings[] = {
-	{ "gzip", "gzip -d", "\x1f\x8b", 2, run_gzip },
+	{ "gzip", "gzip -d", "\x1f\x8b", 2, gunzip_bytes },
 #ifdef HAVE_ZSTD
 	{ "zstd", "zstd -d", "\x28\xb5\x2f\xfd", 4, run_zstd },
 #else

@@ -60,9 +60,7 @@ static void add_roots(struct heap *h, struct heap_graph *g)
 	for (i = 0; i < h->nr_roots; i++) {
 		uint32_t to = ids_find(&h->ids, h->roots[i].id);
 
-		if (to == HEAP_NONE)
-			h->nr_dangling++;
-		else
+		if (to != HEAP_NONE)
 			edges[nr++] = (struct root_edge){ node_of_root(h, &h->roots[i]), to };
 	}
 	qsort(edges, nr, sizeof(*edges), by_from);

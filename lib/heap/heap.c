@@ -249,9 +249,7 @@ static inline void put_ref(void *ctx, uint64_t id, uint32_t how)
 	uint32_t to = ids_find(&w->h->ids, id);
 
 	(void)how;
-	if (to == HEAP_NONE)
-		w->h->nr_dangling++;
-	else
+	if (to != HEAP_NONE)
 		graph_put(w->o->graph, to);
 }
 
@@ -333,7 +331,7 @@ static void forget_classes_of_before(struct heap *h)
 
 	for (i = 0; i < h->nr_classes; i++)
 		h->classes[i].nr = h->classes[i].bytes = 0;
-	h->nr_dangling = h->nr_classless = h->bytes = 0;
+	h->nr_classless = h->bytes = 0;
 }
 
 /* Give a class to what damage hid from the second walk alone. */

@@ -97,7 +97,6 @@ struct heap {
 	struct census *census;		/* NULL: not asked for */
 	uint64_t bytes;			/* of all objects */
 	struct hprof_damage damage;
-	uint64_t nr_dangling;		/* references to what is not in the dump */
 	uint64_t nr_classless;		/* objects whose class is not in the dump */
 };
 

@@ -104,7 +104,6 @@ static struct image_section widen_section(const struct image *im, const uint8_t 
 	s.addr = w.sh_addr;
 	s.off = w.sh_offset;
 	s.size = w.sh_size;
-	s.entsize = w.sh_entsize;
 	if (s.type != SHT_NOBITS && (s.off > im->len || im->len - s.off < s.size))
 		s.type = SHT_NULL;	/* [1] */
 	return s;

@@ -20,7 +20,7 @@ struct image_section {
 	uint32_t type;
 	uint32_t link, info;
 	uint64_t flags;
-	uint64_t addr, off, size, entsize;
+	uint64_t addr, off, size;
 };
 
 struct image_segment {

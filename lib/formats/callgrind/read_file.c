@@ -27,7 +27,7 @@ struct parser {
 	size_t nr_positions, line_position;	/* of them the line */
 	uint64_t position[MAX_POSITIONS];
 	uint32_t object, file, function;	/* of the lines that come; function: index + 1 */
-	uint32_t called_object, called_file, called;	/* the same of the next call; index + 1 */
+	uint32_t called_object, called;	/* the same of the next call; index + 1 */
 	struct import_text clocks[CALLGRIND_MAX_EVENTS];	/* events in nanoseconds */
 	size_t nr_clocks;
 	bool is_call;				/* the next line is what a call consumed */
@@ -277,8 +277,6 @@ static bool name_line(struct parser *p, const char *line, const char *end, bool 
 			p->function = get_function(p->c, text, p->object) + 1;
 		else if (i == 4)
 			p->object = text;
-		else if (i <= 6)
-			p->called_file = text;
 		else if (i == 7)
 			p->called = 1 + get_function(p->c, text,
 						     p->called_object ? p->called_object : p->object);
