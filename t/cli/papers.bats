@@ -66,6 +66,10 @@ checks() {
 		}
 		seen = last
 		kind = $4 ~ /_In part:_/ ? 4 : $4 ~ /_Not yet:_/ ? 5 : $4 ~ /_n\/a:_/ ? 6 : 3
+		if (kind == 6 && $4 !~ /_n\/a:_ [^.]*; available /) {
+			print "row " $1 " does not say with what it is available" >"/dev/stderr"
+			exit bad = 1
+		}
 		if ($5 == "" && kind < 5) {
 			print "row " $1 " says that it works, and not how that is known" >"/dev/stderr"
 			exit bad = 1

@@ -44,6 +44,39 @@ compile() {	# <source> <program>
 	grep -q 'nope: No such file' err
 }
 
+# has_more_than <ns>: waits until functions have consumed more in what the recorder has written by then; prints it.
+has_more_than() {
+	local i sum
+	for ((i = 0; i < 600; i++)); do
+		sum=$(./example trace 2>err | awk -F '\t' 'NF == 3 { n += $1 } END { print n + 0 }')
+		[ "$sum" -le "$1" ] || break
+		sleep 0.1
+	done
+	echo "$sum"
+	[ "$sum" -gt "$1" ]
+}
+
+@test "reader: a trace is read while it is written, and has more each time" {
+	skip_unless_perf
+	local first
+	awk '/^----$/ { n++; next } n == 3' "$TOP/Documentation/arcprof-reader.adoc" >example.c
+	compile example.c example
+	cat >spin.c <<-END
+		#include <unistd.h>
+		static volatile int x;
+		int spin(void) { for (int i = 0; i < 100000; i++) x += i; return access("stop", F_OK); }
+		int main(void) { while (spin()); }
+	END
+	gcc -O1 -g -o spin spin.c
+	"$ARCPROF" record -q -o trace ./spin 3>&- &
+	first=$(has_more_than 0) || { touch stop; cat err; return 1; }
+	has_more_than "$first" || { touch stop; return 1; }
+	touch stop
+	wait $!
+	# the names of functions in files come at the end
+	./example trace | grep -q '^main (.*spin.c:4)$'
+}
+
 @test "reader: pkg-config knows what to link with" {
 	skip_unless_command pkg-config
 	PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 \
