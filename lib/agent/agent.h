@@ -97,7 +97,7 @@ int link_dump(const char *path);
  * before, and another one may come. env is NULL in Agent_OnLoad.
  */
 void session_start(JavaVM *jvm, JNIEnv *env, const char *path);
-/* Writes a picture of the threads for who listens at path, whatever else goes on. */
+/* Write a picture of the threads to whoever listens at path, whatever else goes on. */
 void session_dump(JavaVM *jvm, JNIEnv *env, const char *path);
 /* Set what a heap dump is to contain: "+" or "-" and a cookie in hex. Return an enum jvm_roster_answer. */
 int session_roster(const char *what);

@@ -33,7 +33,7 @@ static const char *skip_past(const char *p, char c)
 	return *p ? p + 1 : p;
 }
 
-/* Does the line end in "/name"? */
+/* Return whether the line ends in "/name". */
 static bool ends_in(const char *line, const char *name)
 {
 	const char *file = line;
@@ -273,7 +273,7 @@ static void look_up_page(struct page *p, uintptr_t addr)
 		sys(__NR_munmap, buf, size);
 }
 
-/* False: it cannot be written to, or somebody has changed it meanwhile. p: the page that came last. */
+/* Change a slot; return false if it cannot be written, or has been changed meanwhile. p: the last page. */
 static bool change_slot(struct page *p, void **slot, void *from, void *to)
 {
 	bool opens, changed;

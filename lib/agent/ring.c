@@ -111,7 +111,7 @@ void log_close(void)
 	store_release(&out.closed, true);
 }
 
-/* The recorder has nothing more to say: whoever waits for it wakes up. It still hears us. */
+/* Wake whoever waits for the recorder, which has nothing more to say but still listens. */
 void ring_death(void)
 {
 	store_release(&vm_ends, 1);
@@ -127,7 +127,7 @@ bool ring_vm_ends(void)
 	return load_acquire(&vm_ends);
 }
 
-/* NULL: for as long as it takes. */
+/* Wait for events; timeout NULL: for as long as it takes. */
 static bool wait_for(short events, const struct __kernel_timespec *timeout)
 {
 	struct pollfd p = { .fd = out.sock, .events = events | POLLRDHUP };
@@ -233,7 +233,7 @@ static bool ring_write_all(const char *p, size_t len, uint64_t off)
 	return true;
 }
 
-/* The record in the buffer. */
+/* Write the record in the buffer to the log. */
 static bool log_write(size_t size)
 {
 	struct jvm_ctl *ctl = out.ctl;

@@ -59,7 +59,7 @@ struct arcprof_thread;				/* a thread's view of itself */
  * -EINVAL: unknown back end; -EBUSY: initialised already.
  */
 int arcprof_init(const char *backend);
-/* Close the session after the last thread has closed; the process can begin anew. */
+/* Close the session after the last thread has closed; the process can begin again. */
 void arcprof_term(void);
 /* Return the name of the back end in use; "none" before arcprof_init(). */
 const char *arcprof_backend(void);
@@ -187,7 +187,7 @@ void arcprof_emit_since(const struct arcprof_event_kind *k, uint64_t begun,
 
 /*
  * Turn events of the recording in which the program runs on or off, as "arcprof ctl enable" and "disable" do:
- * "cpu", "alloc,lock", "calls", or any others that it was begun with. NULL: everything, as "resume" and
+ * "cpu", "alloc,lock", "calls", or any others with which it began. NULL: everything, as "resume" and
  * "pause". This applies to the whole recording, not only to this program or thread. Returns when it is done,
  * after some milliseconds, or half a second for a JVM that does not answer.
  *

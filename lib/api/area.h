@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * area.h - the memory in which a session's values are: found, mapped for reading, and read by the
- * sequence protocol of arcprof_uapi.h.  For libarcprof.a and lib/ptt.
+ * area.h - finds the memory with a session's values, maps it for reading, and reads it by the
+ * sequence protocol of arcprof_uapi.h. For libarcprof.a and lib/ptt.
  */
 #ifndef API_AREA_H
 #define API_AREA_H
@@ -29,8 +29,8 @@ struct arcprof_area {
 };
 
 /*
- * Maps the area of the running session.  0, or -ENOENT: there is none; -EACCES, -EPERM: this user
- * may not read it; -EPROTO: of another version; else -errno.
+ * Map the area of the running session. Return 0; -ENOENT: there is none; -EACCES, -EPERM: this
+ * user may not read it; -EPROTO: it has another version; or another -errno.
  */
 int arcprof_area_open(struct arcprof_area *a, enum arcprof_source source);
 void arcprof_area_close(struct arcprof_area *a);
@@ -42,8 +42,7 @@ static inline bool arcprof_area_live(const struct arcprof_area *a)
 }
 
 /*
- * Return false in a container with process numbers of its own: those of BPF's slots mean other threads
- * there.
+ * Return false in a PID namespace, where the numbers in BPF's slots mean other threads.
  */
 bool arcprof_area_same_numbers(void);
 /* Return the slot of the calling thread, which tid names; 0: it has none. */
@@ -51,7 +50,7 @@ uint32_t arcprof_area_own_slot(const struct arcprof_area *a, pid_t tid);
 /* Return how many slots were ever used, slot 0 included. */
 uint32_t arcprof_area_nr_used(const struct arcprof_area *a);
 
-/* Time of the session's clock now. */
+/* Return the time of the session's clock, and ticks of it in ns. */
 uint64_t arcprof_area_now(const struct arcprof_ptt_header *h);
 uint64_t arcprof_area_ns(const struct arcprof_ptt_header *h, uint64_t ticks);
 

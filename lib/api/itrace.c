@@ -43,7 +43,7 @@ static ssize_t slurp(const char *path, char *out, size_t size)
 	return n;
 }
 
-/* Is the thread's tracer arcprof's? */
+/* Return whether the thread's tracer is arcprof's. */
 static int is_traced(void)
 {
 	char text[4096], path[64], *p;

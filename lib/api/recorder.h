@@ -42,7 +42,7 @@ struct arcprof_recorder_self {
 };
 
 extern struct arcprof_recorder *arcprof_recorder;
-extern uint32_t arcprof_recorder_generation;	/* of connections: one a process */
+extern uint32_t arcprof_recorder_generation;	/* of connections: one per process */
 extern ARCPROF_THREAD_LOCAL struct arcprof_recorder_self arcprof_recorder_self;
 
 /* Connect if that was not tried yet; return NULL if no recorder listens. Not in a signal handler. */

@@ -20,7 +20,7 @@ enum backend { NONE, BPF, MODULE, PERF, CLOCK };
 
 static const char *const names[] = { "none", "bpf", "module", "perf", "clock" };
 
-static struct {				/* one a process, as the session is one a machine */
+static struct {				/* one per process, as the session is one per machine */
 	enum backend backend;
 	struct arcprof_area area;
 } self = { .area = { .fd = -1 } };

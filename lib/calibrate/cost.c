@@ -105,7 +105,7 @@ struct turns {
 	int64_t *values;		/* room for as many */
 };
 
-/* In thousandths a call. */
+/* Return the median, in thousandths per call. */
 static int64_t median_of(const struct turns *t, figure *f)
 {
 	size_t i;
@@ -116,7 +116,7 @@ static int64_t median_of(const struct turns *t, figure *f)
 }
 
 /*
- * How the cost is split between callee and caller is uncertain where a processor still does the callee's work
+ * Split the cost between callee and caller, which is uncertain where a processor still does the callee's work
  * when the caller's time has begun: what both have together is kept.
  */
 static struct calibration_cost split(const struct turns *t, figure *of_both, figure *of_within,
@@ -212,8 +212,8 @@ static int compare_costs(const void *p, const void *q)
 }
 
 /*
- * The run in the middle says how far the cheapest can be relied on: a program's calls may cost as much more,
- * and five percent is what that may be of them.
+ * Return the cheapest run. The one in the middle says how far it can be relied on: a program's calls may
+ * cost as much more, which in a call as long as the doubt is five percent.
  */
 struct calibration_cost calibration_cheapest(struct calibration_cost *runs, size_t nr)
 {

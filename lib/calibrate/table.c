@@ -123,7 +123,7 @@ void calibration_put_cost(struct buf *b, const struct calibration_cost *c)
 	}
 }
 
-/* The next field of a line, which is cut there; NULL: there is none. */
+/* Return the next field of a line, which is cut there; NULL: there is none. */
 static char *take_field(char **line)
 {
 	char *field = *line, *end;

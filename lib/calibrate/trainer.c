@@ -10,8 +10,8 @@
  * leaves room for; a caller with a chain of its own, what hooks cost there.
  *
  * With "trace" it calls functions that call another one, for the costs from each event to the next. With
- * "verify" it calls functions of several lengths instead, with hooks and without: what
- * "arcprof calibrate --verify" holds calibrated values against. The work is a chain or such stores.
+ * "verify" it calls functions of several lengths instead, with hooks and without: with
+ * which "arcprof calibrate --verify" compares calibrated values. The work is a chain or such stores.
  */
 #ifndef CALLS			/* fewer where each instruction is looked at */
 #define TURNS 150

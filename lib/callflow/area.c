@@ -324,7 +324,7 @@ static size_t several(uint32_t flags, const char **label)
 	return (flags & CALLFLOW_THREAD_VIRTUAL ? sizeof(virtual_ones) : sizeof(others)) - 1;
 }
 
-/* "[several threads] http-*": the name of all of them, or what it begins with; of length 0: nothing. */
+/* Make "[several threads] http-*", from the name of all of them or its beginning, if that is not empty. */
 static void name_several(struct callflow_thread *t, const char *common, size_t len, bool cut)
 {
 	const char *label;
@@ -508,7 +508,7 @@ static struct callflow_kthread *take_kthread(void)
 	return NULL;
 }
 
-/* What it consumed so far will be charged with its first call, to its root. */
+/* Reset the last CPU time: what was consumed so far will be charged to the root, with the first call. */
 static void forget_cpu(struct callflow_thread *t)
 {
 	uint32_t m;
@@ -555,7 +555,7 @@ void callflow_kthread_note(struct callflow_kthread *k)
 }
 
 /*
- * CPU time of a thread of this process; 0: it has gone. The kernel's MAKE_THREAD_CPUCLOCK(tid,
+ * Return the CPU time of a thread of this process; 0: it has gone. The kernel's MAKE_THREAD_CPUCLOCK(tid,
  * CPUCLOCK_SCHED).
  */
 static uint64_t cpu_of(uint32_t tid)

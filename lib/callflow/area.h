@@ -6,7 +6,7 @@
  * The recorder makes it (a sealed memfd), fills the first page, and hands it to the process:
  *
  *	struct callflow_area		one page; what to measure, and where the rest lies
- *	struct callflow_thread[]	threads_off: one a thread, in the order they appeared
+ *	struct callflow_thread[]	threads_off: one per thread, in the order they appeared
  *	uint64_t[]			functions_off: addresses, call sites with CALLFLOW_SITE, open
  *					addressing; a native consumer is the index of its slot
  *	uint32_t[]			owners_off: for each page of the pool, thread index + 1

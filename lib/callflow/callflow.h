@@ -30,7 +30,7 @@
  */
 struct callflow_kthread {
 	uint32_t used;			/* this struct is taken */
-	bool throwing;			/* the leave in hand is one by an exception */
+	bool throwing;			/* the current leave is one by an exception */
 	struct callflow_thread *cur;	/* who is charged; NULL: nobody (excluded, ended, orphaned) */
 	const volatile uint32_t *seq;	/* the kernel moves it whenever the thread gets a CPU */
 	uint32_t seen;			/* its value when base was read */
@@ -55,7 +55,9 @@ struct callflow_kthread {
 	uint32_t tid;
 };
 
-/* Does it stand for the calling thread? One that is kept may have ended, and be another's by now. */
+/*
+ * Return whether it stands for the calling thread. One that is kept may have ended, and be another's by now.
+ */
 static inline bool callflow_is_own(const struct callflow_kthread *k)
 {
 	return k && k->thread_pointer == (uintptr_t)__builtin_thread_pointer();
@@ -88,7 +90,7 @@ const struct callflow_area *callflow_area(void);
 void callflow_has_alloc_bytes(uint64_t (*read)(struct callflow_kthread *k));
 void callflow_has_alloc_objects(void);
 void callflow_has_bytecodes(void);
-/* Is the metric of this kind among those that the area asks for? */
+/* Return whether the metric of this kind is among those that the area asks for. */
 bool callflow_wants_metric(enum callflow_metric_kind kind);
 /*
  * Declare that the embedder sees each entry of a method: the exit of one that is not open was reported

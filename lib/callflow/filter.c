@@ -80,7 +80,7 @@ static bool callflow_filter_has(const char *s, size_t len, char c)
 	return false;
 }
 
-/* The rule after r, or the first; NULL at the end. */
+/* Return the rule after r, or the first; NULL at the end. */
 static const struct callflow_rule *callflow_filter_next(const struct callflow_rules *rules,
 							const struct callflow_rule *r)
 {

@@ -35,7 +35,7 @@ static uint64_t callflow_labels_place(const char *text, size_t len)
 	return at << 16 | (len + 1);
 }
 
-/* False: it is another one's. One that is being written is taken for the same by its hash. */
+/* Return whether l has this text; one that is being written is taken for the same by its hash. */
 static bool has_text(const struct callflow_label *l, const char *text, size_t len)
 {
 	uint64_t place = load_acquire(&l->place), at = place >> 16;

@@ -41,7 +41,7 @@ struct process {
 	bool need_seq;			/* CPU time or dispatches are asked */
 	struct callflow_metric metrics[CALLFLOW_MAX_METRICS];
 	uint64_t (*alloc_bytes)(struct callflow_kthread *k);
-	bool alloc_objects, bytecodes;	/* they are told */
+	bool alloc_objects, bytecodes;	/* they are reported */
 	bool sees_entries;
 	const struct callflow_outside *outside;	/* NULL: there is nothing to ask */
 	uint64_t ratio;			/* cycles a ns, times 2^32 */
@@ -73,7 +73,7 @@ static inline struct callflow_open *top_of(const struct callflow_thread *t)
 	return (void *)(uintptr_t)t->top;
 }
 
-/* Is its consumer stored inverted? */
+/* Return whether its consumer is stored inverted. */
 static inline bool is_apart(const struct callflow_open *o)
 {
 	return o->consumer > CALLFLOW_CONSUMER_PRUNED || o->consumer == ~CALLFLOW_CONSUMER_PRUNED ||

@@ -90,7 +90,7 @@ static bool callflow_prune_measure(struct prune *p, uint32_t ref, uint32_t level
 	return true;
 }
 
-/* A sweep: which of its children have little of what it has; they were visited before it. */
+/* Find which children have little of what the node has; they were visited before it. */
 static bool callflow_prune_compare(struct prune *p, uint32_t ref, uint32_t level)
 {
 	uint32_t at = p->nr, first = at, child = node_at(ref)->child, c = child;
@@ -118,7 +118,7 @@ static bool callflow_prune_compare(struct prune *p, uint32_t ref, uint32_t level
 	return true;
 }
 
-/* A context goes with all that is inside it. */
+/* Choose small contexts; each goes with everything inside it. */
 static void choose_small(struct prune *p)
 {
 	uint32_t i = p->nr, first;
@@ -166,7 +166,7 @@ static void merge(struct prune *p, uint32_t ref, uint32_t into)
 		to->base[m] += from->base[m];
 }
 
-/* A child becomes [pruned] of its parent, and has what it had. */
+/* Turn a child into [pruned] of its parent, with what it had. */
 static void become_pruned(struct prune *p, uint32_t ref)
 {
 	struct callflow_node *n = node_at(ref);
@@ -223,7 +223,10 @@ static void sweep(struct prune *p, uint32_t ref)
 		node_at(last)->sibling = first;
 }
 
-/* All that was inside is in [pruned]; that of the thread stays what it is, wherever it is. */
+/*
+ * Return whether everything that was inside is in [pruned]; that of the thread stays what it is, wherever it
+ * is.
+ */
 static bool is_bare(const struct prune *p, const struct callflow_node *n)
 {
 	const struct callflow_node *c = node_at(n->child);

@@ -36,7 +36,7 @@ void callflow_leave_from(struct callflow_kthread *k, uint64_t site, uint32_t con
 		callflow_leave_frame(k, from, frame);
 }
 
-/* Is a call of such a consumer the innermost open one? */
+/* Return whether a call of such a consumer is the innermost open one. */
 static bool callflow_sites_is_in(const struct callflow_thread *t, enum callflow_consumer kind)
 {
 	return t->top != t->stack && !t->beyond && (consumer_of(top_of(t)) & CALLFLOW_KIND) == (uint32_t)kind;
@@ -72,7 +72,7 @@ void callflow_enter_at(struct callflow_kthread *k, uint32_t consumer)
 		*site_of_top(t) = 0;
 }
 
-/* After the end of a call: the site that it was entered in is the innermost open one now. */
+/* Leave the site of a call that has ended: it is the innermost open one now. */
 static void leave_site(struct callflow_kthread *k)
 {
 	const struct callflow_thread *t = k->cur;

@@ -11,7 +11,7 @@
 
 enum { FROM_OUTER = 1 };		/* as tree.c has it */
 
-/* Has its node this call alone? Merged ones are stored with an inverted consumer. */
+/* Return whether its node has this call alone. Merged ones are stored with an inverted consumer. */
 static bool is_timed(const struct callflow_open *o)
 {
 	uint32_t consumer = node_at(o->node)->consumer;

@@ -40,7 +40,7 @@ static uint64_t depth_of(const struct callflow_thread *t)
 	return top_of(t) - stack_of(t);
 }
 
-/* [4]: one more open call, which the last used children do not lead to. */
+/* Push one more open call, to which the last used children do not lead [4]. */
 static void push_apart(struct callflow_thread *t, struct callflow_open *top, uint32_t node, uint32_t consumer,
 		       uint64_t frame)
 {
@@ -148,7 +148,7 @@ static uint32_t init_node(uint32_t ref, uint32_t parent, uint32_t consumer)
 	return ref;
 }
 
-/* A node for [pruned] or a root: also from what is kept for them. */
+/* Return a node for [pruned] or a root, also from those that are reserved for them. */
 static uint32_t reserved_node(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
 {
 	uint32_t ref;
@@ -160,7 +160,7 @@ static uint32_t reserved_node(struct callflow_thread *t, uint32_t parent, uint32
 	return init_node(ref, parent, consumer);
 }
 
-/* The place of a context that was pruned. */
+/* Return the node of a context that was pruned. */
 static uint32_t used_node(struct callflow_thread *t, uint32_t parent, uint32_t consumer)
 {
 	uint32_t ref = t->free_nodes, m;
@@ -266,7 +266,7 @@ static uint32_t find_in_table(struct callflow_thread *t, uint32_t parent, uint32
 	return find_in_ring(node_at(parent)->child, consumer, UINT32_MAX, &tried);
 }
 
-/* The child of parent for consumer when there is one, else 0. */
+/* Return the child of parent for consumer, or 0. */
 static inline __attribute__((always_inline)) uint32_t find_child(struct callflow_thread *t, uint32_t parent,
 								  uint32_t consumer)
 {
@@ -354,7 +354,7 @@ static uint32_t fold_deep(struct callflow_thread *t, uint32_t consumer)
 	return c;
 }
 
-/* A call in a node that child_of() gave. */
+/* Push a call in a node that child_of() returned. */
 static inline void push_child(struct callflow_thread *t, struct callflow_open *top, uint32_t c,
 			      uint32_t consumer, uint64_t frame)
 {
@@ -429,8 +429,8 @@ static bool ask_outside(struct callflow_thread *t)
 }
 
 /*
- * The entry path when the stack is full, or at the depth limit. If it cannot grow, a call above
- * has no entry: the last one becomes theirs, with a consumer that makes leave() look.
+ * Enter when the stack is full, or at the depth limit. If it cannot grow, a call above has no
+ * entry: the last one becomes theirs, with a consumer that makes leave() look.
  */
 static __attribute__((noinline)) void enter_deep(struct callflow_thread *t, uint32_t consumer, uint64_t frame)
 {
@@ -472,9 +472,9 @@ static __attribute__((noinline)) void enter_slow(struct callflow_thread *t, uint
 }
 
 /*
- * The short way: what was called last, or what was called after it. It makes no call but a last one, and
- * needs no stack of its own. At the depth limit a node may also be open further out, and keeps its last
- * used child [4].
+ * Enter by the short way: what was called last, or what was called after it. It makes no call except a last
+ * one, and needs no stack of its own. At the depth limit a node may also be open further out, and keeps its
+ * last used child [4].
  */
 static inline __attribute__((always_inline)) void enter_tree(struct callflow_thread *t, uint32_t consumer,
 							     uint64_t frame)
@@ -507,8 +507,8 @@ static inline __attribute__((always_inline)) void enter_tree(struct callflow_thr
 }
 
 /*
- * Left without having been entered: it was open before the first event. The thread's node becomes
- * the consumer's, with all that is in it, and a new one for the thread goes above.
+ * Insert a call that was left without having been entered: it was open before the first event. The thread's
+ * node becomes the consumer's, with all that is in it, and a new one for the thread goes above.
  */
 static void insert_above(struct callflow_thread *t, uint32_t consumer)
 {
@@ -531,7 +531,7 @@ static void insert_above(struct callflow_thread *t, uint32_t consumer)
 	stack_of(t)[0].node = root;
 }
 
-/* The exit of a call that is not open. */
+/* Handle the exit of a call that is not open. */
 static void leave_unentered(struct callflow_thread *t, uint32_t consumer)
 {
 	if (t->at != t->root || (cf.sees_entries && (consumer & CALLFLOW_KIND) == CALLFLOW_METHOD &&
@@ -634,7 +634,7 @@ static uint32_t label_node(struct callflow_thread *t, uint32_t consumer)
 	return c;
 }
 
-/* An open call, further in than top, goes on in the context that it has below top's node. */
+/* Move an open call, further in than top, to the context that it has below top's node. */
 static void move_open(struct callflow_thread *t, struct callflow_open *top, struct callflow_open *o)
 {
 	uint32_t consumer = consumer_of(o), c;
@@ -785,7 +785,10 @@ static inline __attribute__((always_inline)) void charge_one(struct callflow_thr
 	t->last[m] = v;
 }
 
-/* False: the thread lost its CPU meanwhile, or its CPU time seems to step back. Nothing is charged then. */
+/*
+ * Charge what the clocks say; return false, without charging, if the thread lost its CPU meanwhile, or its
+ * CPU time seems to step back.
+ */
 static inline __attribute__((always_inline)) bool charge_clocks(struct callflow_kthread *k,
 								struct callflow_thread *t, uint64_t tsc,
 								bool wall, bool cpu)
@@ -855,7 +858,7 @@ static inline __attribute__((always_inline)) bool charge_shortly(struct callflow
 	}
 }
 
-/* A call of a thread without a tree. */
+/* Count a lost call, of a thread without a tree. */
 static __attribute__((noinline, cold)) void lose(const struct callflow_kthread *k)
 {
 	if (k->no_room)
@@ -909,7 +912,7 @@ void callflow_leave(struct callflow_kthread *k, uint32_t consumer)
 		leave_general(k, consumer, 0);
 }
 
-/* The usual entry lies below the innermost open call, or in its frame. */
+/* Check for the usual entry, below the innermost open call or in its frame. */
 static inline __attribute__((always_inline)) bool is_entered_below(const struct callflow_thread *t,
 								   uint64_t frame)
 {
@@ -918,7 +921,7 @@ static inline __attribute__((always_inline)) bool is_entered_below(const struct 
 	return lies_below(frame, top) || top == frame || !top || !frame;
 }
 
-/* The usual exit is in the frame of the entry, or, that given back, not above the caller's. */
+/* Check for the usual exit, in the frame of the entry or, after that was popped, not above the caller's. */
 static inline __attribute__((always_inline)) bool is_left_in_place(const struct callflow_thread *t,
 								   uint64_t frame)
 {

@@ -202,7 +202,7 @@ struct layout {
 	const uint32_t *sites;		/* NULL: none at all */
 	bool has_lines;			/* it is "line" */
 	uint32_t nr_widened;
-	bool has_wide_if;	/* such a one needs a stack map after it */
+	bool has_wide_if;	/* such an instruction needs a stack map after it */
 	/* what is wanted */
 	bool watch_handlers;	/* probes in handlers too */
 	bool widen_all;		/* every jump, even if it fits */

@@ -111,7 +111,7 @@ static void find_handlers(struct layout *l, const uint32_t *watched)
 	}
 }
 
-/* Does a basic block begin at pc? after: the instruction before it. */
+/* Return whether a basic block begins at pc. after: the instruction before it. */
 static bool begins_block(const struct layout *l, uint32_t pc, uint32_t after)
 {
 	uint32_t op = l->code->bytes[after];

@@ -55,10 +55,10 @@ struct classfile_method {
 enum classfile_reason {
 	CLASSFILE_OK,
 	/* The whole class; "m" of skipped() has what was known by then (lengths 0 where nothing was). */
-	/* no class file, or cut short, or lengths that contradict each other */
+	/* not a class file, or truncated, or lengths that contradict each other */
 	CLASSFILE_MALFORMED,
 	CLASSFILE_UNKNOWN_CONSTANT,	/* a kind of constant newer than this code: its length is unknown */
-	CLASSFILE_NO_MEMORY,		/* mem() returned NULL; told of single methods too */
+	CLASSFILE_NO_MEMORY,		/* mem() returned NULL; reported for single methods, too */
 	/* One method. */
 	CLASSFILE_BAD_CODE,		/* its code, exception table or an attribute makes no sense */
 	CLASSFILE_TOO_LARGE,		/* with the probes it would exceed the JVM's 65535 bytes */
@@ -166,9 +166,9 @@ struct classfile_probe {
 	const char *count;
 	/*
 	 * Two more, called before the method may call something: with the line that it does so from, or in
-	 * code without lines the bytecode index. Both have 16 bits: the upper half is negative. What was told
-	 * holds for this call of the method until it tells something else. There is none where nothing is
-	 * new, and none in a method where one would stand in a part that a handler at the same place or
+	 * code without lines the bytecode index. Both have 16 bits: the upper half is negative. A reported
+	 * place holds for this call of the method until it reports another one. There is none where nothing
+	 * is new, and none in a method where one would stand in a part that a handler at the same place or
 	 * before it watches. Both NULL: no such calls.
 	 */
 	const char *line, *bci;
@@ -204,7 +204,7 @@ struct classfile_out {
 	uint32_t nr_methods;		/* all of the class */
 	uint32_t nr_no_code;		/* abstract and native ones among them: not asked about */
 	uint32_t nr_rewritten;
-	uint32_t nr_skipped;		/* selected but left alone: skipped() was told of each */
+	uint32_t nr_skipped;		/* selected but left alone: skipped() was called for each */
 	uint32_t nr_widened;		/* branches that became too long and were widened */
 };
 

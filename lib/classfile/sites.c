@@ -3,8 +3,8 @@
  * sites.c - where the probes stand that tell from which place a method calls (rewrite.h).
  *
  * What a probe told holds until the next one, also behind the call: so one stands in front of each
- * instruction that may call, unless the same was told on the only way there. A place is a line, or, in code
- * without lines, the instruction.
+ * instruction that may call, unless the same place was reported on the only way there. A place is a line, or,
+ * in code without lines, the instruction.
  *
  * The JVM also calls when an instruction needs a class for the first time: to initialise it (a static
  * method, an object, a static field) and to load it (class loaders, any use). The former is seen to here, but

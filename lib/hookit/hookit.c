@@ -154,7 +154,7 @@ static __attribute__((noinline)) int hookit_begin(struct hook_thread *h)
 	return h->k != NULL;
 }
 
-/* Do the rules want the function counted? The first call of each asks the recorder. */
+/* Return whether the rules want the function counted. The first call of each asks the recorder. */
 static __attribute__((noinline)) int hookit_is_wanted(uint32_t consumer, void *fn)
 {
 	unsigned char *v = &area.verdicts[consumer & CALLFLOW_VALUE];

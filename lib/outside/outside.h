@@ -2,8 +2,8 @@
 /*
  * outside.h - Java stacks of a process that no agent is in. A process of ours does what the agent would: it
  * walks stacks, with the agent's walker, and reports methods and code, in the agent's protocol
- * (jvm/proto.h). What it needs of a sample it is told: registers and a copy of the stack. All else it reads
- * in the JVM's memory, some milliseconds later, so it looks again afterwards whether that is still what it
+ * (jvm/proto.h). With a sample it gets registers and a copy of the stack; everything else it reads in the
+ * JVM's memory, some milliseconds later, so it looks again afterwards whether that is still what it
  * was. Where it may not have been the same at the time of the sample, there is a mark instead of frames.
  *
  * Whoever asks has unwound native code already, as far as the JVM's own code: no anchor of the VM's is

@@ -2,7 +2,7 @@
 /*
  * waiting.h - who waits for which lock (jvm/waiting.h), for the one that gives it back: it is charged with
  * what others have waited since the lock was given back before, or since they began. So each moment of a
- * wait is charged once, to who had the lock then. And for the recorder, which reports waits that go on at
+ * wait is charged once, to the owner of that time. Also for the recorder, which reports waits that go on at
  * its end.
  *
  * How many waits for locks have a hash stands apart, so that one load says of most locks that nobody waits.

@@ -30,7 +30,7 @@ static uintptr_t pushed_for_call(const struct vm_blob *b, uintptr_t pc)
 	return n > 0 && n != b->frame_size * 8 && !insn_pops_record(insn) ? n : 0;
 }
 
-/* Could a frame of the code that is returned to at pc begin at sp? */
+/* Return whether a frame of the code that is returned to at pc could begin at sp. */
 static bool fits(const struct walk *w, uintptr_t pc, uintptr_t sp)
 {
 	struct vm_blob b;
@@ -263,7 +263,10 @@ static bool moves_sp_back(uint32_t i)
 	return insn_add_sp(i) || insn_add_sp_reg(i) || insn_sp_from_fp(i);
 }
 
-/* The frame was left by the instructions just before pc, which is on the way to a return or a jump. */
+/*
+ * Return whether the frame was left by the instructions just before pc, which is on the way to a return or a
+ * jump.
+ */
 static bool frame_was_left(const struct vm_blob *b, uintptr_t pc)
 {
 	uintptr_t at;
@@ -353,7 +356,7 @@ static struct built nmethod_state(const struct vm_blob *b, uintptr_t pc)
 	return epilogue(b, pc, b->addr + vm_i32(b->addr, vm.o.blob_size));
 }
 
-/* Bytes that are on the stack for a call that is about to come, or has just returned. */
+/* Return how many bytes are on the stack for a call that is about to come, or has just returned. */
 static uintptr_t pushed_now(const struct vm_blob *b, uintptr_t pc)
 {
 	enum { FARTHEST = 4 };
@@ -479,7 +482,7 @@ static bool leave_by_way_out(const struct walk *w, struct cursor *c, const struc
 	return false;
 }
 
-/* The first return address up the stack. */
+/* Leave by the first return address up the stack. */
 static bool leave_by_scan(const struct walk *w, struct cursor *c)
 {
 	uintptr_t slot = c->sp + 8;
@@ -517,8 +520,8 @@ static bool leave_adapter(const struct walk *w, struct cursor *c, const struct v
 }
 
 /*
- * What a stub without a frame has pushed, and takes back on its way to the return. 0 also when that is not
- * straight.
+ * Return what a stub without a frame has pushed, and takes back on its way to the return; 0 also if that
+ * way is not straight.
  */
 static uintptr_t taken_until_return(const struct vm_blob *b, uintptr_t pc)
 {

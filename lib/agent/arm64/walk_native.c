@@ -73,7 +73,7 @@ static uintptr_t find_context(const struct walk *w, uintptr_t p)
 	return 0;
 }
 
-/* Code that calls a function outside the code cache, or may. */
+/* Return whether code calls a function outside the code cache, or may. */
 static bool calls_native(uintptr_t ret)
 {
 	return insn_calls_register(insn_at(ret - INSN_LEN)) ||

@@ -3,9 +3,9 @@
  * stuck.c - notices threads that have waited for a lock since the last look and did nothing meanwhile, and
  * tells the recorder what they wait for (threads.h): it finds out whether they wait for each other.
  *
- * A look costs about 1 us a thread, reads fields only, and takes place every three seconds. Code in Java runs
- * if there are virtual threads, to list them, and where two threads or more are stuck. Not while calls are
- * counted: that code's would be, too.
+ * A look costs about 1 us per thread, reads fields only, and takes place every three seconds. Code in Java
+ * runs if there are virtual threads, to list them, and where two threads or more are stuck. Not while calls
+ * are counted: that code's would be, too.
  *
  * In between the thread waits for the recorder to change what it wants (session.c).
  */

@@ -122,7 +122,7 @@ void cont_init(JNIEnv *env)
 		(*env)->DeleteLocalRef(env, cont);
 }
 
-/* The frames of one chunk, with two words below them for the innermost one's pc and rbp. */
+/* Copy the frames of one chunk, with two words below them for the innermost one's pc and rbp. */
 static bool copy_chunk(uintptr_t chunk, struct cont_copy *c)
 {
 	char fields[MAX_FIELDS + 8];
@@ -201,7 +201,10 @@ static uintptr_t continuation(const struct vm_thread *t)
 	return thread > 4096 ? oops_load(thread + at.cont) : 0;
 }
 
-/* The ContinuationEntry on the stack of the thread, which may be another one. False: it has none. */
+/*
+ * Load the ContinuationEntry on the stack of the thread, which may be another one; return false if it has
+ * none.
+ */
 static bool load_entry(const struct vm_thread *t, uintptr_t *words)
 {
 	uintptr_t entry = vm_word(t->fields, vm.o.jthread_cont_entry);

@@ -6,7 +6,7 @@
  * carrier's stack; the rest stays in the heap, in a chain of jdk.internal.vm.StackChunk. A
  * piece of it is copied, for the collector may move it, and walked as if it were a stack.
  * Collectors that move objects while threads run (ZGC, Shenandoah) say in each reference or object
- * whether it has moved; what is not known to be where it is said to be is not read.
+ * whether it has moved; what is not known to be at its place is not read.
  */
 #ifndef AGENT_CONT_H
 #define AGENT_CONT_H
@@ -31,7 +31,10 @@ struct cont_copy {
 
 /* Learns where fields are. Not in a signal handler. */
 void cont_init(JNIEnv *env);
-/* Is that Method the one by which carriers call virtual threads? False also where the VM exports its code. */
+/*
+ * Return whether that Method is the one by which carriers call virtual threads; false also where the VM
+ * exports its code.
+ */
 bool cont_is_entry(uintptr_t method);
 
 enum cont_result {

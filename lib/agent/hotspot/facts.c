@@ -63,7 +63,7 @@ static const struct need needs[] = {
 #include "jvm/facttable.h"
 };
 
-/* Says of what vm does not have whether it is there, as far as was asked. */
+/* What is known of facts that are not in vm, as far as they were looked up. */
 static enum { UNKNOWN, THERE, MISSING } said[ARRAY_SIZE(needs)];
 
 void facts_exported(const char *type, const char *field, int64_t value)

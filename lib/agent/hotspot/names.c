@@ -85,7 +85,7 @@ static bool names_symbol(uintptr_t sym, bool doubtful, struct names_text *t)
 	return !doubtful || names_readable(t);
 }
 
-/* The same, copied: it may go at any time. */
+/* Copy the symbol, which may go at any time. */
 static bool copied_symbol(uintptr_t sym, char *copy, struct names_text *t)
 {
 	uint16_t len;
@@ -225,7 +225,7 @@ static bool read_parts(uintptr_t m, enum names_trust trust, uintptr_t bcp, struc
 	return true;
 }
 
-/* read_parts() where nothing is sure to be mapped. */
+/* Do as read_parts() where nothing is sure to be mapped. */
 static bool read_parts_of(struct blocked *b, uintptr_t m, enum names_trust trust, uintptr_t bcp,
 			  struct parts *p)
 {
@@ -306,8 +306,8 @@ static enum names_result names_number_method(uintptr_t m, const struct parts *p,
 }
 
 /*
- * The slot of m, or one that it may have (free, or not confirmed since classes were
- * unloaded); NULL when there is none.
+ * Find the slot of m, or one that it may take (free, or not confirmed since classes
+ * were unloaded); NULL if there is none.
  */
 static struct found names_find(uintptr_t m, uint32_t epoch)
 {
@@ -330,8 +330,8 @@ static struct found names_find(uintptr_t m, uint32_t epoch)
 }
 
 /*
- * The method has the same bytecodes as when it got its number. On another thread's stack a place in them
- * tells as much, and saves the system call.
+ * Check that the method has the same bytecodes as when it got its number. On another thread's stack a
+ * place in them suffices, and saves the system call.
  */
 static bool names_is_same(const struct blocked *b, uintptr_t m, uintptr_t cm, uint32_t code_size,
 			  uintptr_t bcp)

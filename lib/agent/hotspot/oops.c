@@ -162,7 +162,7 @@ bool oops_collecting(void)
 	return heap && vm.o.gc_active >= 0 && load_relaxed((const uint8_t *)(heap + vm.o.gc_active));
 }
 
-/* Shenandoah leaves where an object went in the header of what it was. */
+/* Return where an object went: Shenandoah leaves that in the old header. */
 static uintptr_t moved_to(uintptr_t oop)
 {
 	uintptr_t mark;
@@ -228,7 +228,7 @@ uintptr_t oops_klass(uintptr_t oop)
 	return *vm.klass_base + (narrow << *vm.klass_shift);
 }
 
-/* The object of a local reference, as long as nothing moves it. */
+/* Return the object of a local reference, valid as long as nothing moves it. */
 static uintptr_t object_of(jobject ref)
 {
 	uintptr_t oop;
@@ -236,7 +236,7 @@ static uintptr_t object_of(jobject ref)
 	return sys_peek_all(&oop, (uintptr_t)ref, 8) ? moved_to(oop) : 0;
 }
 
-/* Does a Thread have its JavaThread where we read it, and the class that its mirror is of? */
+/* Check that a Thread has its JavaThread where we read it, and the class that its mirror is of. */
 static bool is_as_jni_says(jobject thread, jclass cls, int field, uint64_t want)
 {
 	uintptr_t oop = object_of(thread), mirror = object_of(cls), klass;

@@ -3,8 +3,8 @@
  * oops.h - references in the Java heap, read from outside: where a field is, where an object is now.
  *
  * Collectors that stop the program move objects only then; those that move them while threads run (ZGC,
- * Shenandoah) say in each reference or object whether it has moved. What is not known to be where it is
- * said to be is not read. Nothing here is a handle: what was read is true when nothing was moved meanwhile.
+ * Shenandoah) say in each reference or object whether it has moved. What is not known to be at its
+ * place is not read. Nothing here is a handle: what was read is true when nothing was moved meanwhile.
  */
 #ifndef AGENT_OOPS_H
 #define AGENT_OOPS_H

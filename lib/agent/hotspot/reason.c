@@ -3,9 +3,10 @@
  * reason.c - why a thread is blocked (reason.h).
  *
  * Nearly everything that Java waits for is a futex to the kernel. What it is, HotSpot says in the JavaThread:
- * the monitor that it is to enter, or waits on; its state. Parking and sleeping are told by the
- * innermost Java method, which is native. Threads that a safepoint holds wait in the only place where libjvm
- * makes the system call itself (share/../os/linux/waitBarrier_linux.cpp), whatever they were doing before.
+ * the monitor that it is to enter, or waits on; its state. Parking and sleeping are recognised
+ * by the innermost Java method, which is native. Threads that a safepoint holds wait in the only place where
+ * libjvm makes the system call itself (share/../os/linux/waitBarrier_linux.cpp), whatever they were doing
+ * before.
  *
  * Source: share/runtime/objectMonitor.cpp, share/runtime/safepoint.cpp, share/runtime/osThread.hpp.
  */

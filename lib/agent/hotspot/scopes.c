@@ -98,7 +98,7 @@ bool scopes_init(void)
 	return places;
 }
 
-/* True when it is there already. nr: the size of the table, a power of two. */
+/* Look up key; return true if it is there already. nr: the size of the table, a power of two. */
 static bool scopes_look_up(uint64_t *table, size_t nr, uint64_t key, uint64_t **slot)
 {
 	size_t h = mix64(key), i;
@@ -134,7 +134,7 @@ static struct area between(uintptr_t lo, uintptr_t hi, uintptr_t base, uint64_t 
 	return (struct area){ lo, hi - lo, doubtful };
 }
 
-/* Up to JDK 22 all is in the nmethod itself. */
+/* Find the notes up to JDK 22, where all are in the nmethod itself. */
 static struct notes notes_in_code(uintptr_t nm, bool doubtful)
 {
 	const struct vm_offsets *o = &vm.o;
@@ -333,7 +333,7 @@ static bool is_stale_scope(const struct notes *n, uint32_t scope)
 	return scopes_look_up(stale, NR_STALE, id | scope, &slot);
 }
 
-/* A PcDesc before which none is past off, and with less than NR_DESCS between it and the first that is. */
+/* Find a PcDesc before which none is past off, with less than NR_DESCS between it and the first that is. */
 static uint32_t search(const struct area *pcs, uint32_t off)
 {
 	const uint32_t size = vm.size.pc_desc;
@@ -353,8 +353,8 @@ static uint32_t search(const struct area *pcs, uint32_t off)
 }
 
 /*
- * Offset of the scope of the first PcDesc past off that has one; 0: none. One right past it is of the
- * call or the load there, and is right.
+ * Return the offset of the scope of the first PcDesc past off that has one, or 0. One right past off
+ * belongs to the call or load there, and is right.
  */
 static uint32_t find_scope(const struct notes *n, uint32_t off)
 {
@@ -415,7 +415,7 @@ static char *put_scope(char *d, const struct notes *n, const struct scope *s, st
 	return scopes_put_varint(scopes_put_varint(d, m.id), s->bci);
 }
 
-/* Of what is compiled without, nothing is noted: the code that calls a native method. */
+/* Return whether the method has bytecode: nothing is noted for code that calls a native method. */
 static bool has_bytecode(uintptr_t method)
 {
 	uintptr_t cm;
@@ -435,8 +435,8 @@ static size_t count_wrong(void)
 }
 
 /*
- * As struct rec_code has it, for the one place; 0 bytes when nothing is noted for it. calls: a Java method
- * was called there, for which something is.
+ * Write the inlined calls at one place as in struct rec_code; return 0 bytes if nothing is noted for it.
+ * calls: a Java method was called there, which is always noted.
  */
 static size_t put_inlines(char *buf, const struct vm_blob *b, uintptr_t pc, bool calls,
 			  struct jvm_ring *ring, struct blocked *thread)
@@ -480,7 +480,7 @@ static uintptr_t pc_of(const struct jvm_rec_frame *f)
 	return f->kind_pc & ((1ull << JVM_FRAME_PC_BITS) - 1);
 }
 
-/* False: there was no room. */
+/* Report the inlined calls of a frame; return false if there was no room. */
 static bool scopes_tell_frame(const struct jvm_rec_frame *f, bool calls, struct jvm_ring *ring, char *buf,
 			      struct blocked *thread)
 {
@@ -533,7 +533,7 @@ struct trial {
 	uint32_t nr_without;	/* nothing is noted: of what calls nothing and does not loop, that is right */
 };
 
-/* Does what is noted for the first places of the code lead to its method? */
+/* Check that what is noted for the first places of the code leads to its method. */
 static bool try_nmethod(const struct vm_blob *b, void *ctx)
 {
 	struct trial *t = ctx;

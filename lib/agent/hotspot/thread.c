@@ -40,7 +40,7 @@ static struct {
 static uintptr_t own_part;		/* how far a pthread_t is before its thread pointer */
 static struct sys_lock lock;
 /*
- * Threads that run already are being looked up: one that ends meanwhile leaves its key with no
+ * Running threads are being looked up: one that ends meanwhile leaves its key with no
  * thread, so that who looked it up a moment before does not put it back.
  */
 static bool looking_up;
@@ -138,7 +138,7 @@ static inline uintptr_t thread_pointer(void)
 	return (uintptr_t)__builtin_thread_pointer();
 }
 
-/* An object of libjvm's whose OSThread has our tid and whose stack we are on. */
+/* Return whether v is an object of libjvm's whose OSThread has our tid and whose stack we are on. */
 static bool is_me(uintptr_t v)
 {
 	uintptr_t vtable, base;
@@ -150,7 +150,7 @@ static bool is_me(uintptr_t v)
 	return vm_thread_tid(v) == sys_tid();
 }
 
-/* The vector of thread-local blocks has one word a module, or two; libjvm's block is one of them. */
+/* The vector of thread-local blocks has one or two words per module; libjvm's block is one of them. */
 static uintptr_t find_in_dtv(int at)
 {
 	uintptr_t dtv, block, v;
@@ -250,8 +250,8 @@ static uintptr_t pthread_of(uintptr_t thread)
 }
 
 /*
- * A pthread_t is the thread pointer on x86-64; elsewhere it is a structure that ends there, or near: how long
- * that is this thread tells of all.
+ * A pthread_t is the thread pointer on x86-64; elsewhere it is a structure that ends there, or near: this
+ * thread learns the length for all of them.
  */
 void vm_learn_this_thread(uintptr_t thread)
 {

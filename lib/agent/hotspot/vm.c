@@ -255,7 +255,7 @@ void vm_init_signals(void)
 	vm.signal_return = sa.flags & SA_RESTORER ? sa.restorer : (uintptr_t)sys_vdso("__kernel_rt_sigreturn");
 }
 
-/* 0: there is none of that name. */
+/* Return the address of a flag; 0: there is none of that name. */
 static uintptr_t find_flag(const char *name)
 {
 	size_t i;

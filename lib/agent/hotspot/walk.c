@@ -81,7 +81,7 @@ static struct jvm_rec_segment *push_segment(struct walk *w, uintptr_t pc, uintpt
 	return s;
 }
 
-/* Native code that was interrupted itself; end 0: unknown, else where Java frames begin again. */
+/* Push native code that was interrupted itself; end: where Java frames begin again, 0: unknown. */
 static void push_leaf_segment(struct walk *w, const struct walk_regs *r, uintptr_t end, uint32_t flags)
 {
 	struct jvm_rec_segment *s = push_segment(w, r->pc, r->sp, r->fp, end);
@@ -339,7 +339,7 @@ static uintptr_t anchor_code(const struct walk *w, uintptr_t sp, uintptr_t pc)
 	return walk_on_stack(w, sp - 8) ? walk_return(w, sp - 8) : 0;
 }
 
-/* Continues where the thread left Java last, as the anchor that can be loaded at that address says. */
+/* Continue where the thread left Java last, as the anchor that can be loaded at that address says. */
 static bool enter_anchor(struct walk *w, struct cursor *c, uintptr_t anchor)
 {
 	uintptr_t sp = own_word(anchor, vm.o.anchor_sp), pc = own_word(anchor, vm.o.anchor_pc);
@@ -409,7 +409,7 @@ static bool step_entry(struct walk *w, struct cursor *c)
 	return end && enter_anchor(w, c, anchor);
 }
 
-/* HotSpot looks after a fault of Java code, an implicit null check say: that code is what comes next. */
+/* Leave HotSpot's handler of a fault in Java code, such as an implicit null check: that code comes next. */
 static void leave_signal_handler(struct walk *w, struct cursor *c, uintptr_t slot)
 {
 	uintptr_t end = native_signal_regs(w, slot, &w->interrupted);
@@ -452,7 +452,7 @@ static uintptr_t last_java_sp(const struct walk *w, const struct cursor *c)
 	return sp > c->sp && walk_on_stack(w, sp) ? sp : 0;
 }
 
-/* Interrupted in native code; returns true when Java frames follow, with c at the first. */
+/* Leave interrupted native code; return true if Java frames follow, with c at the first. */
 static bool leave_native(struct walk *w, struct cursor *c)
 {
 	uintptr_t fields = w->thread.fields, end = last_java_sp(w, c);
@@ -522,12 +522,12 @@ static bool leave_stub_to_native(struct walk *w, struct cursor *c, const struct 
 	return end;
 }
 
-/* The virtual thread's next frames are in the heap: from here on a copy of them is the stack. */
+/* Go to the virtual thread's next frames, in the heap: from here on a copy of them is the stack. */
 static bool enter_continuation(struct walk *w, struct cursor *c)
 {
 	struct cont_copy *k = &w->cont;
 
-	if (w->copied && w->copied->past) {	/* where they were then, nobody knows */
+	if (w->copied && w->copied->past) {	/* where they were then is unknown */
 		push_mark(w, JVM_MARK_VTHREAD);
 		return false;
 	}

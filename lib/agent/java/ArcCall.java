@@ -67,7 +67,7 @@ public final class ArcCall {
 		on = true;
 	}
 
-	/** The probe at the begin of a method: what it was given, and which it is. */
+	/** The probe at the beginning of a method: what it was given, and which it is. */
 	public static void enter(Object o, int what) {
 		if (!on || o == null)
 			return;

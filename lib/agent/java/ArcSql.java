@@ -32,7 +32,7 @@ public final class ArcSql {
 		session = random == 0 ? 0 : ++sessions;
 	}
 
-	/** The probe at the begin of a method: its object, the text of SQL that it was given or null, and which it is. */
+	/** The probe at the beginning of a method: its object, the text of SQL that it was given or null, and which it is. */
 	public static void enter(Object self, Object sql, int what) {
 		int now = session;
 

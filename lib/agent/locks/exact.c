@@ -465,7 +465,7 @@ static inline bool has_it(const JNIEnv *env, struct lock *l, uint64_t me)
 	return unlikely(l->nr_waiting) && resume(env, l, me);
 }
 
-/* object_hash 0: not known. */
+/* Handle an entry; object_hash 0: not known. */
 static void JNICALL on_enter(JNIEnv *env, jclass cls, jobject o, jint object_hash, jint class_hash)
 {
 	const struct class *c;
@@ -658,8 +658,8 @@ static bool is_downgrade(JNIEnv *env, jobject sync, const struct class *c, jint 
 }
 
 /*
- * n: the state; from tryReleaseShared() -1, which cannot be the state of a ReentrantReadWriteLock; or, of a
- * StampedLock, the stamp passed to tryConvertToReadLock().
+ * Handle a change of state. n: the state; from tryReleaseShared() -1, which cannot be the state of a
+ * ReentrantReadWriteLock; or, of a StampedLock, the stamp passed to tryConvertToReadLock().
  */
 static void JNICALL on_state(JNIEnv *env, jclass cls, jobject sync, jint object_hash, jint class_hash, jint n)
 {

@@ -434,7 +434,7 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 	sample_end();
 }
 
-/* A wait that began as one for a monitor, or in Object.wait(), ends as such. */
+/* End the wait of a virtual thread; one that began for a monitor, or in Object.wait(), ends as such. */
 static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
 {
 	struct lock_wait w;

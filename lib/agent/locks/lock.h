@@ -82,7 +82,7 @@ struct pending_seen {
 	struct lock_wait w;
 	uint64_t id;			/* of the waiting thread */
 	uint32_t slot;
-	uint64_t since_ns;		/* start of the part that nobody was charged with */
+	uint64_t since_ns;		/* start of the part that no owner was charged with */
 };
 /* Find the next wait from *at (first 0) that can have an owner. Returns false at the end. */
 bool pending_next(uint32_t *at, struct pending_seen *p);

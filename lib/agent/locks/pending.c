@@ -2,12 +2,12 @@
 /*
  * pending.c - open waits (lock.h).
  *
- * A slot is claimed by a compare-and-swap of its id. until_ns is where the part of the wait ends that
- * somebody was charged with, first the wait's beginning. It is stored last, cleared first, and differs from
- * wait to wait: a slot in which it is unchanged still has the same wait.
+ * A slot is claimed by a compare-and-swap of its id. until_ns is the end of the part of the wait that
+ * has been charged to an owner; at first, the wait's beginning. It is stored last, cleared first, and differs
+ * from wait to wait: a slot in which it is unchanged still has the same wait.
  *
- * The waiting thread owns the reference to the lock, and deletes it; while blame.c makes a reference of its
- * own from it, that is left to blame.c.
+ * The waiting thread owns the reference to the lock, and deletes it; while blame.c makes its own reference
+ * from it, deleting is left to blame.c.
  */
 #include "agent/locks/lock.h"
 #include "agent/sys.h"

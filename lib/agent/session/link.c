@@ -54,7 +54,7 @@ bool link_claim(void)
 	len += n > 0 ? (size_t)n : 0;
 	claim = sys(__NR_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (claim < 0)
-		return true;		/* no sockets: nobody can tell */
+		return true;		/* no sockets: not known */
 	if (sys(__NR_bind, claim, &a, offsetof(struct sockaddr_un, sun_path) + len) != -EADDRINUSE)
 		return true;
 	link_unclaim();

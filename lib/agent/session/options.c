@@ -152,7 +152,9 @@ static bool take_file(struct options *w, const char *s, size_t len, struct messa
 static const char file_is[] = "file=";
 static const char depth_is[] = "depth=", interval_is[] = "interval=";
 
-/* Words that only HPROF has, and the event that each stands for; "": none; why: it cannot be done here. */
+/*
+ * Words that only HPROF has, and the event that each stands for; "": none. why: the reason why it is refused.
+ */
 static const struct {
 	const char *word, *event, *why;
 } of_hprof[] = {
@@ -283,7 +285,10 @@ bool options_are_these(const char *option)
 	return *option != '/';
 }
 
-/* HPROF wrote java.hprof.txt: this is not text before "arcprof report --format hprof" has made one of it. */
+/*
+ * HPROF wrote java.hprof.txt. This file is a journal, which "arcprof report --format hprof" turns into such a
+ * text.
+ */
 static const char hprof_file[] = "java.hprof.journal";
 
 static void options_begin(struct options *w)

@@ -34,7 +34,7 @@ struct budget {
 	uint64_t periods;		/* and what they stood for, of timers */
 	uint64_t cpu_ns;		/* the thread's CPU time when it was last asked for, */
 	uint32_t nr_since;		/* samples since then, */
-	bool dear;			/* and whether the last one was dear */
+	bool dear;			/* and whether the last one was expensive */
 	int64_t left_ns;
 };
 

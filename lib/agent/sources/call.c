@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * call.c - calls between programs: the class java.lang.ArcCall (java/ArcCall.java), which the probes below
- * call, and what it tells of. It gives calls numbers that both ends know, by which "merge --join rpc" finds
+ * call, and what it reports. It gives calls numbers that both ends know, by which "merge --join rpc" finds
  * the one for the other, and their threads the label "rpc". Each protocol is a source of the time of its
  * calls, with the stack of who calls.
  */
@@ -108,7 +108,7 @@ static const struct given_method grpc_methods[] = {
 	  CLASSFILE_GIVEN(CALL_BLOCKING, 0, 1) },
 	{ "io/grpc/internal/ClientCallImpl", "start", "(Lio/grpc/ClientCall$Listener;Lio/grpc/Metadata;)V",
 	  CLASSFILE_GIVEN(CALL_START, 2, 1) },
-	/* a handler returns a listener, which is told of messages, and that there are no more */
+	/* a handler returns a listener, which gets the messages, and their end */
 	{ UNARY, "startCall", START, CLASSFILE_GIVEN(CALL_HANDLER, 2, 1) | CLASSFILE_GIVEN_RESULT },
 	{ STREAMING, "startCall", START, CLASSFILE_GIVEN(CALL_HANDLER, 2, 1) | CLASSFILE_GIVEN_RESULT },
 	{ UNARY "$UnaryServerCallListener", "onHalfClose", "()V", CLASSFILE_GIVEN(CALL_LISTENER, 0, 1) },

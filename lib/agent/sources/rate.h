@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rate.h - a bound on the samples a second of a source (jvm_ctl.rate): where there would be more, its
+ * rate.h - a bound on the samples per second of a source (jvm_ctl.rate): where there would be more, its
  * interval is doubled, and again, until there are not. Each sample says how often it was doubled when it was
  * chosen, so it stands for the more. As it is chosen by chance, all sums stay right on average, whatever is
  * left out.

@@ -30,7 +30,7 @@ extern const jbyte sql_class_file_end[] __attribute__((visibility("hidden")));
 
 enum { MAX_TEXTS = 4096, WAIT_MS = 1000 };
 
-/* The helper is told one of these; PREPARE is in ArcSql.java, too. */
+/* The helper gets one of these; PREPARE is in ArcSql.java, too. */
 enum { RUN, BATCH, COMMIT, ROLLBACK, PREPARE };
 
 #define OWN(what, local) (CLASSFILE_GIVEN(what, local, 1) | CLASSFILE_GIVEN_THIS)

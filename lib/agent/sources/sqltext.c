@@ -182,7 +182,7 @@ static void skip_delimited(struct text *t)
 	skip_rest(t);
 }
 
-/* $tag$...$tag$, or the parameter $1. False: it is neither. */
+/* Skip $tag$...$tag$, or the parameter $1; return false if it is neither. */
 static bool skip_dollar(struct text *t)
 {
 	size_t len = 1, i;

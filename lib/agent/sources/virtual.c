@@ -164,7 +164,7 @@ static uint64_t adapt(uint64_t now, uint64_t *nr)
 	return ns;
 }
 
-/* *interval: in use. */
+/* Return whether a wait gets a stack; *interval: the one in use. */
 static bool wants_stack(uint64_t ns, uint64_t now, uint64_t *interval)
 {
 	static uint64_t nr, turn;
@@ -289,7 +289,9 @@ static void find_states(JNIEnv *env, jthread thread)
 	(*env)->DeleteLocalRef(env, cls);
 }
 
-/* -1: not known. Threads that find out at once find the same. */
+/*
+ * Return the state of a virtual thread; -1: not known. Threads that look up the field at once find the same.
+ */
 static jint state_field(JNIEnv *env, jthread thread)
 {
 	if (!load_acquire(&states.field))

@@ -286,7 +286,7 @@ static void tell_present(const char *sig, const struct text *loader, uint64_t ti
 		send_event(NULL, &e);
 }
 
-/* tell_ns 0: it is only noted. False: no loader loads it, as it is an array. */
+/* Note a loaded class; tell_ns 0: do not report it. Return false for an array, which no loader loads. */
 static bool note_loaded(JNIEnv *env, jclass cls, uint64_t tell_ns)
 {
 	struct text loader = { .len = 0 };
@@ -305,7 +305,7 @@ static bool note_loaded(JNIEnv *env, jclass cls, uint64_t tell_ns)
 	return is_class;
 }
 
-/* tell_ns: when they were there, or 0: report none. Returns how many there are. */
+/* Note all loaded classes; return how many there are. tell_ns: the time to report, or 0: report none. */
 static uint64_t note_all_loaded(JNIEnv *env, uint64_t tell_ns)
 {
 	uint64_t nr_classes = 0;
@@ -355,7 +355,7 @@ static void tell_class(JNIEnv *env, const char *sig, const struct text *loader, 
 	tell_cause(env, &e);
 }
 
-/* "LFoo.0x000055d0;": no loader gets it of another one. */
+/* Return whether it is "LFoo.0x000055d0;", which no loader gets from another one. */
 static bool is_hidden(const char *sig)
 {
 	while (*sig && *sig != '.')

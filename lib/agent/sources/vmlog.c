@@ -2,8 +2,8 @@
 /*
  * vmlog.c - the VM's own log (-Xlog), as far as it is asked for, into a file of the recorder's.
  *
- * HotSpot reports every safepoint, collection and compilation there, with exact times and causes; nobody
- * else does who needs no privilege. What it writes is set while it runs by the diagnostic command VM.log,
+ * HotSpot reports every safepoint, collection and compilation there, with exact times and causes; no
+ * other source without privileges does. What it writes is set while it runs by the diagnostic command VM.log,
  * which "jcmd" sends; here the native method behind the management bean is called, without any bean. The
  * output is one of its own: those that the user has configured stay as they are. The file is known by its
  * descriptor alone, so that nothing is left in any folder.

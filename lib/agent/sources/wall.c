@@ -280,7 +280,7 @@ static void wait_until_wanted(void)
 	at.first_ns = at.last_ns = sys_now();
 }
 
-/* Is what has just ended the first look, or a part of it? */
+/* Return whether the first look, or a part of it, has just ended. */
 static bool is_first(void)
 {
 	bool was = at.first_ns;

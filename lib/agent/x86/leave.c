@@ -295,7 +295,7 @@ static bool leave_near_call(const struct walk *w, struct cursor *c, const struct
 	return true;
 }
 
-/* The word at slot is where a call from Java to a function of libjvm returns to. */
+/* Return whether the word at slot is where a call from Java to a function of libjvm returns to. */
 static bool returns_from_libjvm(const struct walk *w, uintptr_t slot)
 {
 	return walk_returns_from(w, slot) &&
@@ -303,8 +303,8 @@ static bool returns_from_libjvm(const struct walk *w, uintptr_t slot)
 }
 
 /*
- * Java code called a function of libjvm that has jumped on to the stub: SharedRuntime::drem() does so to
- * fmod().
+ * Leave the stub if Java code called a function of libjvm that has jumped on to it: SharedRuntime::drem()
+ * does so to fmod().
  */
 static bool leave_tail_call(const struct walk *w, struct cursor *c)
 {
@@ -318,7 +318,9 @@ static bool leave_tail_call(const struct walk *w, struct cursor *c)
 	return returns_from_libjvm(w, c->sp + 8) && walk_leave_frame(w, c, c->sp + 8);
 }
 
-/* The caller of a stub whose frame is not described: there, otherwise the first one up the stack. */
+/*
+ * Find the caller of a stub whose frame is not described: right there, otherwise the first one up the stack.
+ */
 static bool leave_called_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b, bool surely)
 {
 	uintptr_t slot;
@@ -369,7 +371,7 @@ static bool leave_adapter(struct walk *w, struct cursor *c, const struct vm_blob
 }
 
 /*
- * An adapter that called the VM. To have it make the caller's call go to where it should, all
+ * Leave an adapter that called the VM. To have it make the caller's call go to where it should, all
  * registers are saved below the caller's stack pointer, which is in r13; for a barrier, on top of
  * the return address.
  */
@@ -396,7 +398,7 @@ static bool leave_calling_adapter(const struct walk *w, struct cursor *c, const 
 	return true;
 }
 
-/* No frame, or something small above the return address. */
+/* Leave code without a frame, or with something small above the return address. */
 static bool leave_frameless(struct walk *w, struct cursor *c)
 {
 	int i;
@@ -410,7 +412,7 @@ static bool leave_frameless(struct walk *w, struct cursor *c)
 }
 
 /*
- * In a stub that restores all registers at its end: above them are the flags, rbp and the
+ * Leave a stub that restores all registers at its end: above them are the flags, rbp and the
  * return address. Bits 1 (always) and 9 (interrupts) of the flags are set, none above 21.
  */
 static bool leave_saved_registers(const struct walk *w, struct cursor *c)
@@ -428,7 +430,7 @@ static bool leave_saved_registers(const struct walk *w, struct cursor *c)
 }
 
 /*
- * A stub whose code says how far its frame is built: C2's are as its methods are, others begin with
+ * Leave a stub whose code says how far its frame is built: C2's are as its methods are, others begin with
  * push rbp.
  */
 static bool leave_decoded_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
@@ -480,7 +482,9 @@ static bool leave_framed_stub(struct walk *w, struct cursor *c, const struct vm_
 	return leave_saved_registers(w, c) || leave_frameless(w, c) || walk_leave_frame(w, c, full);
 }
 
-/* An address in compiled code that is not a return address: the next instruction to execute. */
+/*
+ * Continue at an address in compiled code that is not a return address but the next instruction to execute.
+ */
 static bool go_on_at(struct cursor *c, uintptr_t pc)
 {
 	struct vm_blob b;
@@ -504,7 +508,7 @@ static bool leave_through_handler(const struct walk *w, struct cursor *c, uintpt
 	return true;
 }
 
-/* The stub writes over its own return address, in the frame that rbp points to. */
+/* Leave a stub that overwrites its own return address, in the frame that rbp points to. */
 static bool leave_handler_stub(const struct walk *w, struct cursor *c, const struct vm_blob *b)
 {
 	uintptr_t full = c->sp + b->frame_size * 8ul - 8, slot = c->fp + 8;

@@ -137,7 +137,7 @@ bool code_frame_ends(uintptr_t pc)
 		((p[1] == 0x83 && p[4] == 0x5d) || (p[1] == 0x81 && p[7] == 0x5d));
 }
 
-/* The bytes begin at most so far before pc. */
+/* Return whether the bytes begin at most farthest before pc. */
 static bool found_before(uintptr_t pc, size_t farthest, const char *bytes, size_t n)
 {
 	uintptr_t at;
@@ -304,7 +304,7 @@ int code_pops(uintptr_t pc, int frame_words)
 	return dropped + leading_pops(p);
 }
 
-/* Bytes of that many pops at p. */
+/* Return the length of nr pops at p. */
 static int pops_length(const uint8_t *p, int nr)
 {
 	int len = 0;
@@ -314,7 +314,7 @@ static int pops_length(const uint8_t *p, int nr)
 	return len;
 }
 
-/* Length of the ModRM byte at p and what belongs to it, when it addresses rsp or a register. */
+/* Return the length of the ModRM byte at p and what belongs to it, if it addresses rsp or a register. */
 static int operand_length(const uint8_t *p, bool vector)
 {
 	switch (p[0] >> 6) {

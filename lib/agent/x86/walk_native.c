@@ -53,7 +53,7 @@ static bool is_signal_frame(const struct walk *w, uintptr_t slot)
 	       has_java_context(w, slot);
 }
 
-/* Compiled code that goes on at ret, with sp as that leaves it, has a caller where its frame says. */
+/* Return whether compiled code that continues at ret, with this sp, has a caller where its frame says. */
 static bool has_whole_frame(const struct walk *w, uintptr_t ret, uintptr_t sp)
 {
 	struct vm_blob b;
@@ -64,7 +64,10 @@ static bool has_whole_frame(const struct walk *w, uintptr_t ret, uintptr_t sp)
 	return walk_returns_from(w, sp + b.frame_size * 8ul - 8);
 }
 
-/* The word at slot is the return address of native code that Java called, or of a signal's handler. */
+/*
+ * Return whether the word at slot is the return address of native code that Java called, or of a signal's
+ * handler.
+ */
 static bool leads_to_java(const struct walk *w, uintptr_t slot)
 {
 	uintptr_t ret = walk_word(w, slot, 0);
