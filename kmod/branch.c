@@ -3,7 +3,7 @@
  * branch.c - finds branches among x86-64 instructions (Intel SDM volume 2, chapter 2 and appendix A).
  *
  * The kernel has a decoder, and does not export it.  This one knows lengths of branches alone,
- * whose operands are few.  Built for user space too, where t/vm/branch.c holds it against objdump.
+ * whose operands are few.  Built for user space too, where t/vm/branch.c compares it with objdump.
  */
 #include "branch.h"
 

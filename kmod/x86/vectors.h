@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * vectors.h - interrupts that have tracepoints of their own, <name>_entry and <name>_exit: those
- * that no driver handles. Some kernels lack those for which true is said.
+ * that no driver handles. Some kernels lack those with true.
  */
 #ifndef ARCPROF_VECTORS_H
 #define ARCPROF_VECTORS_H

@@ -4,7 +4,7 @@
  *
  * The module lets a thread wait (ARCPROF_ITRACE_SYNC) where what addresses mean changes, until all its
  * records are consumed: here its process is looked at.  What other threads of the process did before
- * is told first.  Code is read when a block is met first, and again after such a change; bytes that a
+ * is reported first.  Code is read when a block is met first, and again after such a change; bytes that a
  * program writes anew in between are not seen.
  */
 #include <stdio.h>

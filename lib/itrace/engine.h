@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * engine.h - who steps: a source of branches of the threads it was told to trace, with what the
+ * engine.h - who steps: a source of branches of the threads that it is to trace, with what the
  * addresses in them meant at that time.  The caller polls the engine's descriptor and reads;
  * everything comes in the order in which it happened to each process.
  */

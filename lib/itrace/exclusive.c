@@ -17,7 +17,7 @@ static bool add_stop(struct exclusive *x, uint64_t addr, uint32_t nr_insns, bool
 
 	for (i = 0; i < x->nr_stops; i++)
 		if (x->stops[i].addr == addr)
-			return false;	/* nobody could tell which way it was reached */
+			return false;	/* it is not known which way it was reached */
 	if (x->nr_stops == EXCLUSIVE_STOPS)
 		return false;
 	x->stops[x->nr_stops++] = (struct exclusive_stop){ .addr = addr, .nr_insns = nr_insns,

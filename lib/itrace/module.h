@@ -22,7 +22,7 @@ struct track {
 	const volatile struct arcprof_ring *ring;
 	const struct arcprof_branch *records;
 	uint64_t gen;		/* of the ring: another for each thread */
-	bool open;		/* the thread was told of, and has not ended */
+	bool open;		/* the thread was reported, and has not ended */
 	bool busy;		/* its records are being read */
 	bool execs;		/* the next START is behind an exec */
 	bool exited, cut;
@@ -49,7 +49,7 @@ struct itrace {
 	char *area;
 	size_t area_len;
 	struct track track[NR_RINGS];
-	struct map tids;	/* that were told of */
+	struct map tids;	/* that were reported */
 	struct map epochs;	/* pid -> changes with what its addresses mean; none: never reported */
 	uint32_t epoch;		/* the latest */
 	struct map code_at;	/* process, address and length of a block -> index in code */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * probe.c - do hardware breakpoints work?  Hypervisors and emulators may ignore them, or what says that one
- * is to be passed over; then threads would run away.  It is tried on a child that counts.
+ * probe.c - finds out whether hardware breakpoints work. Hypervisors and emulators may ignore them, or the
+ * flag that passes over one; then threads would run away. A child that counts is the trial.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,14 +26,14 @@ static void __attribute__((noreturn)) probe_child(void)
 	int i;
 
 	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0)
-		_exit(1);	/* nobody would see it stop, nor let it go on */
+		_exit(1);	/* no tracer would see it stop, or resume it */
 	raise(SIGSTOP);
 	for (i = 0; i < VISITS; i++)
 		probe_visit();
 	_exit(0);
 }
 
-/* Resumes it; where it is stopped by SIGTRAP then, 0 for everything else. */
+/* Resume the child; return where SIGTRAP stops it, 0 for everything else. */
 static uint64_t resume_to_trap(pid_t pid, bool step, bool *passes)
 {
 	struct user_regs u;

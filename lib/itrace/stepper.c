@@ -369,7 +369,10 @@ static void on_trap(struct stepper *s, struct tracee *t)
 	}
 }
 
-/* Is the signal arcprof_itrace_on() or _off()?  Then it is handled here, and the signal is dropped. */
+/*
+ * Return whether the signal is arcprof_itrace_on() or _off(). If so, it is handled here, and the signal is
+ * dropped.
+ */
 static bool on_request(struct stepper *s, struct tracee *t)
 {
 	struct itrace_request r;

@@ -33,7 +33,7 @@ enum wire_type {
 	WIRE_CODE,		/* a = address; bytes: instructions */
 	WIRE_RUN,		/* a = start, b = branches; bytes: as branch.h has them */
 	WIRE_STOPPED,		/* bytes: struct itrace_totals */
-	WIRE_ENDED,		/* the same, and the program has ended or is none of our business */
+	WIRE_ENDED,		/* the same, and the program has ended or does not concern us */
 	WIRE_FAILED,		/* a = errno, b = enum err_kind; bytes: message */
 };
 
@@ -56,8 +56,8 @@ struct tracee {
 	bool alive;
 	bool stopped;		/* by ptrace, and not resumed since */
 	bool stepping;		/* false: it runs freely until something is asked (bracket) */
-	bool known;		/* arcprof was told of it */
-	bool attached;		/* it ran before; its maps are told at its first stop */
+	bool known;		/* it was reported to arcprof */
+	bool attached;		/* it ran before; its maps are reported at its first stop */
 	bool maps_told;
 	bool starting;		/* waits for its first stop */
 	bool leaving;		/* to be let go at its next stop */
@@ -74,7 +74,7 @@ struct tracee {
 	bool on_trail;		/* runs to the breakpoints of trail */
 	bool watched;		/* was on it at the last tick, and has not stopped since; */
 	uint64_t watched_ns;	/* the CPU time that it had then */
-	bool stale_trap;	/* a trap will be told of a breakpoint that does not matter any more */
+	bool stale_trap;	/* a trap will come of a breakpoint that no longer matters */
 	struct trail trail;
 	struct user_breakpoints breakpoints;
 	uint64_t sp;

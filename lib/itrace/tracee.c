@@ -433,9 +433,10 @@ static bool is_stop(const struct trail *trail, uint64_t pc)
 }
 
 /*
- * Was it one of our breakpoints, or the program's own trap?  KVM before Linux 6.14 can give DR6 back as it
- * was at an earlier trap, or empty; the kernel then says "a step", or "a trap instruction", where it was a
- * breakpoint.  A program that steps itself has the trap flag set, and no trail has a trap instruction.
+ * Return whether it was one of our breakpoints, not the program's own trap. KVM before Linux 6.14 can give
+ * DR6 back as it was at an earlier trap, or empty; the kernel then says "a step", or "a trap instruction",
+ * where it was a breakpoint.  A program that steps itself has the trap flag set, and no trail has a trap
+ * instruction.
  */
 static bool is_breakpoint(int tid, const struct trail *trail, const struct user_regs *u)
 {

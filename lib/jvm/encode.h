@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * encode.h - writes the records of table.h: jvm_size_method(), jvm_encode_method() and so on, inline,
- * with nothing but memcpy(), for the agent has no more.
+ * and with nothing but memcpy(), as the agent has no C library.
  */
 #ifndef JVM_ENCODE_H
 #define JVM_ENCODE_H

@@ -22,7 +22,7 @@
  *	FRAME(feature, constant, name)		a number of words there: our code has as many bytes, by that
  *						name in agent/hotspot/frame.h; no JDK must have it
  *	JAVA(feature, class, name, signature)	a field, or a method, which JNI is asked for, in the JVM
- *	STUB(feature, name)			generated code, which JVMTI tells of, in the JVM
+ *	STUB(feature, name)			generated code, which JVMTI reports, in the JVM
  *	PROBE(feature, id, name)		what is tried out, in the JVM, before it is used
  * OR_OFFSET, OR_STATIC, OR_SIZE, OR_NUMBER and OR_JAVA are where another version has the fact before;
  * OPTIONAL, OPTIONAL_STATIC and OPTIONAL_EQUALS are an OFFSET, a STATIC and an EQUALS that nothing is missing

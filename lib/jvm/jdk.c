@@ -189,7 +189,7 @@ static bool names_jvm(const void *data, size_t len)
 	return memmem(data, len, jli, sizeof(jli) - 1) || memmem(data, len, jvm, sizeof(jvm) - 1);
 }
 
-/* False: there is none, or it cannot be read. */
+/* Map the program; return false if there is none, or it cannot be read. */
 static bool map_program(const char *program, struct io_map *m)
 {
 	char path[PATH_MAX];

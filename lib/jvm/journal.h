@@ -82,7 +82,7 @@ enum {
 	JOURNAL_NODES = 1 << 17,
 	JOURNAL_SEGMENTS = 1 << 12,
 	JOURNAL_SEGMENT_BYTES = 16 << 20,
-	JOURNAL_DELTA_MOST = 256,	/* bytes of a record that is told by what differs */
+	JOURNAL_DELTA_MOST = 256,	/* bytes of a record that is stored as differences */
 	JOURNAL_EXPANDS = 1 << 14,	/* records of a chunk of items have at most so many times its bytes */
 };
 

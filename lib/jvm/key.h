@@ -5,7 +5,7 @@
  * The kernel names the user at the other end of a socket as it is seen from here, and in a user namespace
  * root of the machine is nobody in particular. So the recorder makes a key for each process that it attaches
  * to, in a file beside the socket that is that process's user's alone, and gone when it has attached. The
- * process says one half in HELLO or REFUSED, before it is told anything; the recorder says the other half in
+ * process says one half in HELLO or REFUSED, before it gets anything; the recorder says the other half in
  * SETUP. Who waits at that path in the recorder's place has at most the first, and who connects in the
  * process's place has neither. Nothing that shows a process's options, or logs them, shows a key.
  */

@@ -3,7 +3,7 @@
  * memory.h - which sampled blocks of native memory a process has not freed: a table at the end of what it
  * shares with the recorder (proto.h). The process enters the address of each sampled block and takes it out
  * when the block is freed; the recorder looks at it when the process has ended, or the recording has. So
- * nothing is said about a free, and none can be lost.
+ * frees are not reported, and none can be lost.
  *
  * Most blocks that are freed were not sampled. The filter says so with one load: it has, for each value of a
  * part of the hash, how many blocks in the table have it. For the others the rest of the hash is the first of

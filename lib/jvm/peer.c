@@ -172,7 +172,7 @@ void nstid_release(struct nstid *n)
 	map_release(&n->host_of);
 }
 
-/* The last number of "NSpid:\t4711\t17": in the innermost namespace, its own; 0 when unknown. */
+/* Return the last number of "NSpid:\t4711\t17", that of the innermost namespace; 0 when unknown. */
 static int nstid_own_number(int pid, int tid)
 {
 	struct buf b = BUF_INIT;

@@ -2,13 +2,13 @@
 /*
  * proto.h - what the agent inside a JVM and the recorder say to each other.
  *
- * Socket (SOCK_SEQPACKET, one struct jvm_msg a packet):
+ * Socket (SOCK_SEQPACKET, one struct jvm_msg per packet):
  *	agent     HELLO   version, pid and tid as the JVM sees them
  *	recorder  SETUP   with two descriptors: the shared area, the log; and with JVM_CALLFLOW
  *			  a third: the area of the call trees (callflow/area.h); and with JVM_VM_LOG
  *			  one for what the VM logs (vmlog.h)
  *	agent     READY   handlers are installed; waits at most JVM_GO_TIMEOUT_MS (JVM_LIVE_TIMEOUT_MS
- *			  in a JVM that runs already). With call trees, it says where its struct
+ *			  in a running JVM). With call trees, it says where its struct
  *			  callflow_host is (callflow/host.h)
  *	recorder  GO      flags & JVM_SAMPLE: traps will come; JVM_WALL: threads that wait are to be
  *			  walked, and descriptors of the slots and stamps of jvm/wall.h come with it
@@ -248,7 +248,7 @@ struct jvm_ctl {
 	 */
 	char lock_filter[JVM_LOCK_FILTER];
 	uint32_t lock_cpu;	/* with that, not 0: CPU time while they are held is measured */
-	/* samples a second of JVM_SOURCE_ALLOC, so of _THROW and _NOTIFY (agent/sources/rate.h); 0: any */
+	/* samples per second of JVM_SOURCE_ALLOC, so of _THROW and _NOTIFY (agent/sources/rate.h); 0: any */
 	uint32_t rate;
 	/* written by the agent */
 	uint64_t ended_ns;	/* end_ns, when it has reported all of them */
@@ -375,7 +375,7 @@ enum jvm_wait_kind {
 };
 
 enum jvm_blamed {		/* who is charged with a wait */
-	JVM_BLAMED_OWNER,	/* who has the lock, where its frames say */
+	JVM_BLAMED_OWNER,	/* the owner of the lock, where its frames say */
 	JVM_BLAMED_LATE,	/* who had it, but not any more when the stack was looked at */
 	JVM_BLAMED_NO_STACK,	/* who has it: it cannot be looked at */
 	JVM_BLAMED_NOBODY,	/* nobody had it: it was given back, and not yet taken */

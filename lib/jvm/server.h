@@ -103,9 +103,9 @@ struct jvm_sample {
 
 struct jvm_callbacks {
 	/*
-	 * Is the process one of those being recorded? It connected just now, and was started at
-	 * start_ns (CLOCK_MONOTONIC, to a clock tick). NULL: all of the right user are. Not asked
-	 * while attaching: then no other process may connect.
+	 * Return whether the process is one of those being recorded. It connected just now, and was started
+	 * at start_ns (CLOCK_MONOTONIC, to a clock tick). NULL: all of the right user are. Not asked while
+	 * attaching: then no other process may connect.
 	 */
 	bool (*admit)(void *ctx, int pid, uint64_t start_ns);
 	/* Called again and again while a JVM is being attached to; returning false gives up. May be NULL. */
@@ -116,7 +116,7 @@ struct jvm_callbacks {
 	 * Returns its descriptor, which is then the server's, and its size; or -1: no trees.
 	 */
 	int (*callflow)(void *ctx, struct jvm *j, int pid, bool program, uint64_t *bytes);
-	/* A program calls the function at addr for the first time: are its calls to be counted? */
+	/* Return whether to count calls of the function at addr, which a program calls for the first time. */
 	bool (*function)(void *ctx, struct jvm *j, uint64_t addr);
 	/*
 	 * With JVM_TELL_BY_PROGRAM, a program connected that sends marks or labels and nothing else:
@@ -155,7 +155,7 @@ struct jvm_server_opts {
 	bool live_gc;			/* collect all garbage when the VM ends: of JVM_SOURCE_LIVE */
 	bool live_adapts;		/* the interval of JVM_SOURCE_LIVE may grow */
 	bool stuck;			/* report threads that wait for locks and do nothing else */
-	uint32_t max_depth;		/* Java frames a sample */
+	uint32_t max_depth;		/* Java frames per sample */
 	uint32_t max_stack_bytes;	/* native stack copied a segment */
 	uint64_t ring_bytes;		/* of each of the rings of a JVM; power of two */
 	uint64_t sources;		/* bits 1 << enum jvm_source: report these, too */

@@ -18,7 +18,7 @@
  *
  *	FIELD(type, member)	u32: 4 bytes, u64: 8
  *	BYTES(member, length)	4 bytes of length and so many bytes
- * Of the others each is one of these two for who does not define it:
+ * Of the others each is one of these two for includers that do not define it:
  *	KEY(type, member)	a field that must not be 0
  *	ASIDE(type, member)	a field for the recorder, which the trace's record does not have
  *	TID(member)		a thread: 4 bytes, its tid as the JVM sees it; decoded, as the

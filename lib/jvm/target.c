@@ -30,7 +30,7 @@ static int target_slurp(int pid, const char *what, struct buf *b)
 	return io_slurp(path, b) || !b->len ? -1 : 0;
 }
 
-/* Does a line of maps, the text of /proc/PID/maps, end in name, or in name and " (deleted)"? */
+/* Return whether a line of maps, the text of /proc/PID/maps, ends in name, or in name and " (deleted)". */
 static bool maps_file(const char *maps, const char *name)
 {
 	const char *at = maps;

@@ -148,7 +148,7 @@ static void threads_walk(struct threads *t, size_t from, uint32_t *seen, uint32_
 	}
 	if (!x || seen[x - t->threads] != from + 1)
 		return;
-	/* of any other thread that waits for itself, nobody can tell */
+	/* whether any other thread waits for itself is not known */
 	if (threads_waits_for(t, x, rounds) == x && !has_it_for_reading(t, x))
 		return;
 	t->nr_deadlocks++;

@@ -35,7 +35,7 @@ int vmstructs_open(struct vmstructs *v, int pid, struct err *e);
 /* Return the address of what libjvm exports by that name, or 0. */
 uint64_t vmstructs_symbol(const struct vmstructs *v, const char *name);
 
-/* Does libjvm call that function by its table of imports? */
+/* Return whether libjvm calls that function by its table of imports. */
 bool vmstructs_imports(const struct vmstructs *v, const char *name);
 
 enum vmstructs_table { VMSTRUCTS_FIELDS, VMSTRUCTS_TYPES, VMSTRUCTS_INTS, VMSTRUCTS_LONGS };

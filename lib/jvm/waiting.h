@@ -26,7 +26,7 @@ enum { WAITING_FREE, WAITING_WRITTEN, WAITING_TOLD, WAITING_FIRST };
 struct waiting {
 	uint64_t lock;			/* its address; WAITING_TOLD: the recorder has reported the wait */
 	uint64_t began_ns;
-	uint64_t since_ns;		/* from when on nobody was charged; 0: it is over */
+	uint64_t since_ns;		/* since when no owner was charged; 0: it is over */
 	uint64_t blamed_ns;		/* what was before */
 	uint32_t tid, owner;		/* that waits; that had it when the wait began, 0: not known */
 	uint32_t kind, pad;		/* enum jvm_wait_kind */

@@ -23,7 +23,7 @@ struct ring {
 	const struct perf_event_mmap_page *page;
 };
 
-struct rings {			/* one a CPU: a wakeup is where its timer is */
+struct rings {			/* one per CPU: a wakeup is where its timer is */
 	struct ring *rings;
 	size_t nr_rings, alloc_rings, bytes;
 };

@@ -116,7 +116,7 @@ int msr_field_set(const struct msr_field *f, uint64_t *reg_val, uint64_t val, st
 	return 0;
 }
 
-/* Does the kernel protect itself from root ("none [integrity] confidentiality")? */
+/* Return whether the kernel protects itself from root ("none [integrity] confidentiality"). */
 static bool is_locked_down(void)
 {
 	struct buf b = BUF_INIT;

@@ -18,7 +18,7 @@ struct perf_limits {		/* sysctls of the running kernel; -1000 where there is no 
 	int64_t paranoid;	/* kernel.perf_event_paranoid */
 	int64_t kptr_restrict;
 	int64_t mlock_kb;	/* a CPU, of buffers for unprivileged users */
-	int64_t max_rate;	/* samples a second */
+	int64_t max_rate;	/* samples per second */
 	int64_t max_stack;	/* frames */
 	int64_t ptrace_scope;	/* of the Yama module */
 };

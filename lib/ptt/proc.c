@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * proc.c - a session without privileges: /proc has what each thread consumed since it began, and
- * a file in the user's own folder what that was when the session did.  Interrupts are in the
- * time, and threads that have ended are gone.
+ * proc.c - a session without privileges. /proc has what each thread has consumed since it began,
+ * and a file in the user's own folder has the same as of the session's beginning. Times include interrupts,
+ * and threads that have ended are missing.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static const uint32_t known = 1u << PTT_DISPATCHES | 1u << PTT_TIME | 1u << PTT_
 
 /* ---- one thread ---- */
 
-/* "TID (NAME) STATE ...", where NAME may hold anything. */
+/* Parse "TID (NAME) STATE ...", where NAME may hold anything. */
 bool ptt_proc_stat(const char *text, struct ptt_thread *t)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');

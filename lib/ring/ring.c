@@ -139,7 +139,7 @@ static void ring_look(struct ring *r)
 	r->next_ns = h ? record_time(h) : UINT64_MAX;
 }
 
-/* The ring with the oldest record; *bound gets the time up to which it stays the oldest. */
+/* Return the ring with the oldest record; *bound gets the time up to which it stays the oldest. */
 static struct ring *oldest(struct ring *rings, size_t nr_rings, uint64_t *bound)
 {
 	struct ring *best = NULL;

@@ -52,7 +52,7 @@ static bool epilogue_fetch(struct run *r)
 	uint64_t pc = r->now.pc;
 	size_t len = CODE_WINDOW;
 
-	/* a branch may lead to the last bytes there are, behind which addresses begin anew */
+	/* a branch may lead to the last bytes there are, after which addresses wrap around */
 	if (pc - r->code_off > r->code_len || r->code_len - (pc - r->code_off) < FOLLOW_INSN_MAX) {
 		while (len >= FOLLOW_INSN_MAX && !module_code(r->m, pc, r->code, len))
 			len /= 2;

@@ -75,7 +75,7 @@ static enum follow_outcome x86_follow_group_ff(struct path *p, const struct x86_
 		return FOLLOW_ON;
 	case 4:
 	case 5:
-		return FOLLOW_DEAD;	/* a jump to where nobody knows */
+		return FOLLOW_DEAD;	/* a jump to an unknown address */
 	default:
 		return FOLLOW_ON;	/* call, inc, dec */
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gorules.h - how to find the caller of a Go function: by how much it has on the stack.
+ * gorules.h - finds the caller of a Go function by the size of its frame.
  *
- * Goroutines have small stacks. For what needs a larger one, Go's runtime goes to a stack of the thread's,
- * where a chain of callers then begins: at runtime.systemstack and few others (ROW_SWITCHES).
+ * Goroutines have small stacks. For code that needs a larger one, Go's runtime switches to a stack of the
+ * thread, where a new chain of callers begins: at runtime.systemstack and few others (ROW_SWITCHES).
  */
 #ifndef UNWIND_GORULES_H
 #define UNWIND_GORULES_H
@@ -14,7 +14,10 @@
 
 /* Return the enum row_flags of a function. */
 uint8_t gorules_flags(const char *name);
-/* Return false if damaged (the ranges before were given). */
+/*
+ * Give the rules of function f, range by range, to fn. Return false at damage; the ranges before it were
+ * given.
+ */
 bool gorules_run(const struct gopcln *t, const struct gopcln_func *f, const struct cpu *cpu, rules_fn *fn,
 		 void *ctx);
 /* Return where the rules of function i, which were given up to end, have to end. */

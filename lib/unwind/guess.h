@@ -34,7 +34,7 @@ bool guess_may_follow_call(const struct guess *g, uint64_t ra);
 bool guess_is_of_runtime(const struct guess *g, uint64_t addr);
 /*
  * Return whether ra follows a call that may have led into code of no module: by an address in a register or
- * in memory, or of a function that jumps to such a one. x86-64 only.
+ * in memory, or of a function that jumps to such an address. x86-64 only.
  */
 bool guess_may_enter(const struct guess *g, uint64_t ra);
 /* Set *regs to the caller's, or *why to the reason why not. *at_end: the frame has no caller. */

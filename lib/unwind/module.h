@@ -2,8 +2,8 @@
 /*
  * module.h - the decoded rules of one module, by file offset.
  *
- * Most functions share a few hundred different rows, so a row is kept once a module and what
- * is kept an address is its number: four bytes.  A small table by exact address is in front.
+ * Most functions share a few hundred different rows, so a row is kept once per module, and
+ * an address needs only its number: four bytes. A small table by exact address comes first.
  */
 #ifndef UNWIND_MODULE_H
 #define UNWIND_MODULE_H
@@ -31,7 +31,7 @@ struct row {
 	struct rule cfa, ra;
 	uint8_t flags;
 	uint8_t nr_rules;
-	struct row_rule rules[];	/* of the other registers that something is said of */
+	struct row_rule rules[];	/* of the other registers that have rules */
 };
 
 /* A row with room for all rules. */
@@ -95,7 +95,7 @@ void module_release(struct unwind_module *m);
 uint32_t module_decode(struct unwind_module *m, const struct cfi *c, const struct cfi_fde *fde);
 /* Return the rules at delta bytes from the start of the decoded function, or NULL. */
 const struct row *module_row_in(const struct unwind_module *m, uint32_t place, uint64_t delta);
-/* Reads len bytes of the file's code at off; false: not there. */
+/* Read len bytes of the file's code at off; return false if they are not there. */
 bool module_code(const struct unwind_module *m, uint64_t off, void *to, size_t len);
 /* Return whether off is in the program's entry point, which has no caller. */
 bool module_is_entry(const struct unwind_module *m, uint64_t off);

@@ -31,7 +31,7 @@ struct perf_sample {
 	size_t nr_raw;
 	struct unwind_stack stack;
 	bool has_regs;
-	bool user;		/* for who reads it: the record's header says so */
+	bool user;		/* for readers: the record's header says so */
 	struct unwind_regs regs;
 };
 

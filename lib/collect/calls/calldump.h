@@ -40,14 +40,14 @@ struct callflow_proc {
 		size_t nr_owed, alloc_owed;
 		uint64_t nr_folded, lost_events;	/* as already reported */
 		uint64_t last_ns, charged[CALLFLOW_MAX_METRICS];	/* of its last event */
-		uint64_t told[CALLFLOW_MAX_METRICS];	/* and what was told since, at the end of a file */
+		uint64_t told[CALLFLOW_MAX_METRICS];	/* and what was sent since, at the end of a file */
 		/* in several files: */
 		struct tree_node {
 			uint32_t consumer;	/* as the process numbers it */
 			uint32_t file, number;	/* the last file that has it, and its number there */
 		} *nodes;		/* [number - 1] */
 		size_t nr_nodes_known, alloc_nodes;
-		uint32_t file, nr_in_file;	/* the last file that has values; nodes in the one in hand */
+		uint32_t file, nr_in_file;	/* the last file that has values; nodes in the current one */
 		struct callflow_counts counts, before;	/* as written last; what earlier files have of them */
 		uint64_t end_ns;	/* as written last */
 		/* of events: the last file that has any; and in several, the calls open by those stored */
@@ -183,7 +183,7 @@ int area_host_tid(const struct callflow_proc *p, uint32_t tid);
 bool area_read_node(const struct callflow_proc *p, uint32_t ref, struct callflow_node *n, uint64_t *base);
 /* Copy the area's own account of a thread; return false without one. */
 bool area_read_thread(const struct callflow_proc *p, uint32_t slot, struct callflow_thread *t);
-/* Return the number of the node at ref, 0 not defined yet; NULL: no node of the tree in hand can be there. */
+/* Return the number of the node at ref, 0 not defined yet; NULL: no node of the current tree can be there. */
 uint32_t *dump_number_of(struct dump *d, uint32_t ref);
 /* Return its number in the trace, which it defines; 0 is the thread itself. */
 uint32_t dump_consumer(struct dump *d, uint32_t consumer);
@@ -203,7 +203,7 @@ void dump_charge_open(struct dump *d, struct callflow_thread *t);
 bool dump_stands(const struct dump *d, const struct callflow_thread *t);
 /* Check whether the CPU time that the kernel told is all: the thread goes on, or ended right after that. */
 bool dump_looked_last(const struct dump *d);
-/* Is the CPU time of threads counted? */
+/* Return whether the CPU time of threads is counted. */
 bool callflows_have_cpu(const struct callflows *f);
 /* Notes the CPU time of all threads. */
 void area_look_at_all(const struct callflow_proc *p);

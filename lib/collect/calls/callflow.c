@@ -25,7 +25,7 @@ enum {
 	CALIBRATE_NS = 10000000,
 	CLOCK_READINGS = 8,
 	MAX_PRUNE_MS = 1000,		/* to wait in all, whatever the process says */
-	/* of snapshots that nobody asked for: the time between them, a share of the time, bytes a second */
+	/* of snapshots that nobody asked for: the time between them, a share of the time, bytes per second */
 	REST_NS = 2000000000, REST_SHARE = 100, REST_BYTES = 64 << 10,
 };
 
@@ -289,8 +289,8 @@ static void list_pages(const struct callflow_proc *p, struct page_list *l)
 }
 
 /*
- * Is the tree not being pruned? With the area's reading, it will not be. A snapshot goes without
- * one that is: the next one has it. The last look waits, as does one that decides what is recorded,
+ * Return whether the tree is not being pruned. With the area's reading, it will not be. A snapshot goes
+ * without one that is: the next one has it. The last look waits, as does one that decides what is recorded,
  * and not for a process that was killed in the middle, which lacks at most one context.
  */
 static bool stays(struct dump *d, uint32_t slot)

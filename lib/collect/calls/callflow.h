@@ -72,7 +72,7 @@ struct callflows {
 	bool turns;				/* and there may be such times */
 	uint64_t turn_ns;			/* when the last change began, */
 	uint64_t cuts_ns, nr_cuts;		/* how long after it trees were cut, in total, and how many */
-	/* of a recording in several: the file in hand, from 1, and when it began; 0: there is one */
+	/* of a recording in several: the current file, from 1, and when it began; 0: there is one */
 	uint32_t file;
 	uint64_t file_ns;
 	uint32_t *consumer_file;		/* [consumer]: the last file that has it */
@@ -96,7 +96,7 @@ void callflows_labels(const struct callflows *f);
  * some milliseconds, to measure the speed of the time stamp counter.
  */
 int callflows_new(struct callflows *f, struct jvm *jvm, struct proc *p, uint64_t *bytes);
-/* Do the rules want the function at addr of the process counted? */
+/* Return whether the rules want the function at addr of the process counted. */
 bool callflows_function(struct callflows *f, struct jvm *jvm, uint64_t addr);
 /* Note the name of a method of the process. */
 void callflows_method(struct callflows *f, struct jvm *jvm, const struct jvm_method *m);

@@ -116,8 +116,8 @@ static bool callrules_same(const char *a, const char *b, size_t len, bool any_ca
 }
 
 /*
- * "include_class" is about the class: the index in words; those of them that there are when it is none. In a
- * file of JPMT case does not matter.
+ * Return the index in words of what "include_class" is about, the class; their number if it is none of them.
+ * In a file of JPMT case does not matter.
  */
 static size_t find_word(const char *s, size_t len, bool jpmt, bool *include)
 {

@@ -160,7 +160,10 @@ static int set_filter(struct collect *c, const char *conditions, struct err *e)
 	return filters_set(c, conditions, e);
 }
 
-/* "dump" or "dump PATH": its number. The mark says to readers of this and later dumps why it was made. */
+/*
+ * Carry out "dump" or "dump PATH", and answer its number. The mark tells readers of this and later dumps why
+ * it was made.
+ */
 static int ctl_dump(struct collect *c, const char *path, struct buf *b, struct err *e)
 {
 	static const char when[] = "ctl dump";

@@ -158,7 +158,10 @@ static bool control_is_trusted(const struct ucred *c, int pid)
 	return c->pid == pid && (!c->uid || c->uid == geteuid());
 }
 
-/* -1, and errno: nobody there (ECONNREFUSED), somebody else's (EPERM), no recorder (EADDRINUSE). */
+/*
+ * Connect; return -1 with errno ECONNREFUSED (nothing listens), EPERM (another user's) or EADDRINUSE (not a
+ * recorder).
+ */
 static int connect_name(int pid, const char *suffix, struct ucred *c)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
@@ -349,7 +352,7 @@ int control_ask(int pid, const char *command, uint64_t *others_ns, struct buf *r
 	return control_request(pid, command, REPLY_MS * 1000000ULL, others_ns, reply, e);
 }
 
-/* *others_ns as for control_ask(). */
+/* Return whether the recorder records this JVM; *others_ns as for control_ask(). */
 static bool has_jvm(int recorder, int pid, uint64_t *others_ns)
 {
 	struct buf reply = BUF_INIT;

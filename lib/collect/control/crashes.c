@@ -282,7 +282,7 @@ static bool crash_is_there(const struct crash_watch *w, const char *path)
 	return there;
 }
 
-/* Find the error file in the places where a JVM puts it: where it was told, in its folder, in /tmp. */
+/* Find the error file in the places where a JVM puts it: as its option says, in its folder, in /tmp. */
 static bool find_error_file(const struct crash_watch *w, struct buf *path)
 {
 	const char *const places[] = { w->error_file, "hs_err_pid%p.log", "/tmp/hs_err_pid%p.log" };

@@ -614,7 +614,9 @@ static int set_named(struct collect *c, char *name, bool on, enum step step, str
 	r = switches_find(c, name, &first, &tells);
 	if (tells & JVM_TELL_LABEL && c->o->callflow.on)
 		return err_set(e, EINVAL, "labels cannot be switched on or off where calls are counted: they are part of contexts");
-	/* programs are told at their start to tell of these, and labels must be known from then on */
+	/*
+	 * programs learn at their start that they have to report these, and labels must be known from then on
+	 */
 	if ((tells & JVM_TELL_LABEL && !(c->o->jvm_events & JVM_TELL_LABEL)) ||
 	    (tells & JVM_TELL_MARK && !(c->o->jvm_events & JVM_TELL_BY_PROGRAM)))
 		return not_here(c, name, e);

@@ -4,10 +4,10 @@
  *
  * Each event of the recording has a switch, which somebody has set or not; it is on when it is set, no
  * pause is on and the window is open. To be off is to cost nothing: perf events are disabled, and JVMs not
- * asked. The times of a switch are those between which everybody did as it says: turned off, it is off before
- * anybody is told, and turned on, when all have answered. Samples of other moments are dropped, so that the
- * trace has all of what happened while an event was on, and nothing else. It says when that was in records
- * "recorded", of events that were not on all the time.
+ * asked. The times of a switch are the intervals in which every process had applied it: an event that is
+ * turned off is off before the messages are sent; one that is turned on is on when all have answered. Samples
+ * of other moments are dropped, so that the trace has all of what happened while an event was on, and nothing
+ * else. It says when that was in records "recorded", of events that were not on all the time.
  */
 #ifndef COLLECT_SWITCHES_H
 #define COLLECT_SWITCHES_H
@@ -23,7 +23,7 @@
 struct collect;
 struct collect_opts;
 
-/* So far back it is known when an event was on: a thread's sample may wait for the thread to go on. */
+/* On and off changes kept per event: a sample may arrive late, when its thread goes on. */
 enum { SWITCH_TIMES = 4096 };
 
 struct switched {

@@ -280,7 +280,7 @@ static void look_at_memory(struct collect *c)
 	buf_release(&cause);
 }
 
-/* Return the number behind a word at the begin of a line, or 0. */
+/* Return the number after a word at the beginning of a line, or 0. */
 static uint64_t proc_number_in(const char *path, const char *word)
 {
 	struct buf b = BUF_INIT;

@@ -22,7 +22,7 @@ struct trigger_opts {
 	uint64_t holdoff_ns;
 	/* A condition was met; cause has names that others gave. May be NULL. */
 	void (*met)(const struct condition *w, const char *cause);
-	/* It was to be dumped, and is not. May be NULL. */
+	/* A dump failed. May be NULL. */
 	void (*missed)(const struct condition *w, const struct err *e);
 };
 

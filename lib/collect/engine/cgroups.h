@@ -19,7 +19,7 @@ struct cgroups {
 
 /*
  * Opens the groups, named by their paths below the root of the hierarchy that has perf events: of version 1
- * where such a one is mounted, else of version 2. One that is below another is part of that, and left out;
+ * where one is mounted, else of version 2. One that is below another is part of that, and left out;
  * names are to outlive them. -ENOENT, -ENOTSUP: *e says which is missing.
  */
 int cgroups_open(struct cgroups *g, const struct opt_list *names, struct err *e);

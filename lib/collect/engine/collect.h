@@ -94,7 +94,7 @@ struct collect_opts {
 	bool pids_may_end;		/* those that are gone, or cannot be attached to, are left out */
 	const int *tids;		/* running threads */
 	size_t nr_tids;
-	/* JVMs that run get the agent; with a watcher those that begin to, too */
+	/* attach to running JVMs; with a watcher also to new ones */
 	bool all_jvms;
 	enum java_mode java;
 	enum java_choice java_by;	/* who walks Java stacks */
@@ -105,8 +105,8 @@ struct collect_opts {
 	const char *start_mark;		/* from this mark, or this phase's end on; NULL: from the start */
 	const struct event_time *times;
 	size_t nr_times;
-	uint64_t window_ns;		/* record so long in each */
-	uint64_t window_every_ns;	/* of these, which is longer; 0: all the time */
+	uint64_t window_ns;		/* record this long per period */
+	uint64_t window_every_ns;	/* the period, which is longer; 0: all the time */
 	bool live_gc;			/* JVMs collect all garbage in the end (live.h) */
 	bool live_histogram;		/* JVMs count all objects in the end (histogram.c) */
 	uint64_t memory_ns;		/* read processes' memory this often (footprint.c); 0: never */

@@ -71,7 +71,7 @@ static int attach_all(struct collect *c, struct err *e)
 	return r;
 }
 
-/* Names and maps of everything that runs already, as far as it is recorded. */
+/* Read names and maps of everything that is running, as far as it is recorded. */
 static void scan_system(struct collect *c)
 {
 	DIR *dir = opendir("/proc");
@@ -148,7 +148,7 @@ int collect_open_events(struct collect *c, struct err *e)
 	return r ? r : attach_all(c, e);
 }
 
-/* Return how many samples a second to expect; events like page faults come in bursts of unknown size. */
+/* Return how many samples per second to expect; events like page faults come in bursts of unknown size. */
 static uint64_t expected_hz(const struct pmu_event *ev, const struct ev_rate *rate)
 {
 	if (rate->freq_hz)

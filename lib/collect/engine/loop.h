@@ -23,7 +23,7 @@ struct loop_ops {
 	void (*drain)(void *ctx, uint64_t now_ns);
 	/* Writes what was taken in: once a second. */
 	void (*flush)(void *ctx);
-	/* At the end of each turn: is there a reason to stop? */
+	/* Called at the end of each turn: return whether there is a reason to stop. */
 	void (*check)(void *ctx);
 	/* Called after check() when due_ns has passed; it is 0 again, and may be set anew. */
 	void (*due)(void *ctx);

@@ -384,7 +384,7 @@ static void learn_root(struct collect *c, struct java *j, const struct jvm_segme
 		roots_learn(&j->roots, j->jvm, s, s->sp + len, frames, nr);
 }
 
-/* Check that nobody had to guess where the callers of these are. */
+/* Check that no caller of these was guessed. */
 static bool are_in_modules(const struct unwind_frame *f, size_t nr)
 {
 	size_t i;

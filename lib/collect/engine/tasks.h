@@ -109,7 +109,7 @@ struct tasks {
 	const char *replayed_name;	/* and the process was called this */
 	struct trace_writer *w;
 	struct modules *modules;
-	struct filters *filters;	/* are told the names of threads; NULL: nobody is */
+	struct filters *filters;	/* get the names of threads; NULL: not wanted */
 };
 
 void tasks_init(struct tasks *t, struct trace_writer *w, struct modules *m);

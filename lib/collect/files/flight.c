@@ -41,7 +41,7 @@ struct flight {
 	struct stretch *parts;		/* closed, in their order */
 	size_t nr_parts, alloc_parts;
 	uint64_t bytes;			/* of all */
-	/* the one in hand: since when, and what the writer had written before */
+	/* the current one: since when, and what the writer had written before */
 	uint64_t begun_ns, bytes_before;
 	struct flight_dump dumps[MAX_DUMPS];	/* number n is at n % MAX_DUMPS */
 	uint64_t nr_dumps, nr_begun;

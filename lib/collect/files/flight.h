@@ -27,7 +27,7 @@ struct flight_dump {
 	uint64_t number;		/* from 1 */
 	char *path;
 	enum { FLIGHT_QUEUED, FLIGHT_WRITING, FLIGHT_DONE, FLIGHT_FAILED } state;
-	uint64_t span_ns;		/* from the begin of the first segment to the end of the last */
+	uint64_t span_ns;		/* from the beginning of the first segment to the end of the last */
 	uint64_t nr_bytes;		/* of FLIGHT_DONE */
 	struct err e;			/* of FLIGHT_FAILED */
 };

@@ -26,7 +26,7 @@ struct file_begin {
 };
 
 /*
- * Closes the file in hand and goes on in another. Only between two turns of the loop, and with a writer that
+ * Close the current file and go on in another. Only between two turns of the loop, and with a writer that
  * carries. 0; -errno: the one before is not whole; *opened false: there is no other, and samples are lost
  * until this is called again.
  */

@@ -31,7 +31,7 @@ void segments_turn(struct collect *c, uint64_t now_ns);
 uint64_t segments_turn_ns(const struct collect *c, uint64_t turn_ns);
 /* Changes now, between two turns of the loop. */
 void segments_change(struct collect *c, uint64_t now_ns);
-/* Have the next turn close the file in hand; no effect where there is one file. */
+/* Have the next turn close the current file; no effect where there is one file. */
 void segments_end_early(struct collect *c, uint64_t now_ns);
 /* Return whether there is room for another file. */
 bool segments_has_room(const struct collect *c);

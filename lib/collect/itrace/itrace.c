@@ -251,7 +251,7 @@ static const struct loop_ops loop_ops = {
 
 static int run_loop(struct run *r, struct err *e)
 {
-	/* it is read a few times a turn: the rest must wake us again */
+	/* it is read a few times per turn: the rest must wake us again */
 	if (loop_watch(&r->loop, r->o->engine->fd(r->it), EPOLLIN) ||
 	    (r->java.server && loop_watch_jvms(&r->loop, r->java.server)))
 		return err_errno(e, "cannot wait for events");

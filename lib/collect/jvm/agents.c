@@ -544,7 +544,7 @@ static bool any_jvm(const struct collect_opts *o)
 
 /*
  * Tells the programs that the command starts where we are. A program needs no JVM, and one without
- * a JVM no agent: where that cannot be, it is told at the end, if there was a JVM.
+ * a JVM no agent: where that is impossible, it is reported at the end, if there was a JVM.
  */
 static int invite(struct collect *c, struct err *e)
 {
@@ -775,7 +775,7 @@ void agents_attach_jvms(struct collect *c)
 		    collect_from_outside(c))
 			continue;
 		if (c->child_pid && tasks_descends(p->pid, c->child_pid))
-			p->try_ns = UINT64_MAX;		/* it was told where we are */
+			p->try_ns = UINT64_MAX;		/* it knows where we are */
 		else
 			attach_to(c, p);
 		if (c->stop_asked)

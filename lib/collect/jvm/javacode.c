@@ -56,7 +56,7 @@ void javacode_add(struct javacode *j, const struct jvm_code *code, const struct 
 
 	/* Places of code that is known come one by one. */
 	if (c->addr != code->begin || c->size != code->whole) {
-		javacode_gone(j, code->begin);	/* whether or not that was told */
+		javacode_gone(j, code->begin);	/* whether or not that was reported */
 		*map_put(&j->of_addr, code->begin) = c - j->codes;
 		/* A compile id may serve twice: for a method, and for a loop of it that was running. */
 		c->kept = c->kept && c->addr == code->begin;

@@ -26,7 +26,7 @@ enum { OUTSIDE_MS = 2 };	/* between two turns of the loop: what is read later ma
 /* Return what was requested and needs an agent, as only stacks are known from outside; NULL: nothing. */
 const char *outside_lacks(const struct collect *c);
 /*
- * Begins with a JVM that runs; wait: until it is known whether it can be walked. *e says why not; it is
+ * Begin with a running JVM; wait: until it is known whether it can be walked. *e says why not; it is
  * not tried again. why: it has no agent, for the head of reports; "": none was to come.
  */
 int outside_begin(struct collect *c, struct proc *p, bool wait, const char *why, struct err *e);

@@ -22,7 +22,7 @@ struct replay_opts {
 };
 
 /*
- * 0 or -errno. What of the journal is missing or damaged is said in the trace. -EINVAL: it is not a journal,
+ * 0 or -errno. The trace says what of the journal is missing or damaged. -EINVAL: it is not a journal,
  * or damaged at its beginning; -EPROTO: of another version.
  */
 int replay_journal(const struct replay_opts *o, struct err *e);

@@ -20,7 +20,7 @@ struct root_frames;
 struct roots {
 	struct root_frames *lists;	/* by number; distinct; never forgotten */
 	size_t nr_lists, alloc_lists;
-	/* [JVM_NR_ROOTS], what the agent was told; top 0: nothing, and it stays so */
+	/* [JVM_NR_ROOTS], what the agent knows; top 0: nothing, and it stays so */
 	struct jvm_root *told;
 	uint32_t nr_changes;		/* of the process's maps when that was true */
 };
@@ -35,7 +35,7 @@ const struct frame *roots_get(const struct roots *r, uint32_t id, size_t *nr);
 
 /* Take back all roots if mappings have changed. */
 void roots_check_maps(struct roots *r, struct jvm *jvm, uint32_t nr_changes);
-/* Is anything to be learned from this segment? */
+/* Return whether anything can be learned from this segment. */
 bool roots_want(const struct roots *r, const struct jvm_segment *s);
 /*
  * Note that a segment reached the root of its thread in these frames (outermost first), without reading the

@@ -45,7 +45,7 @@ struct group_used {
 };
 
 struct cpu_account {
-	struct cpuclock *bpf;			/* NULL: of threads that end nobody tells */
+	struct cpuclock *bpf;			/* NULL: nothing reports threads that end */
 	struct cpuclock_end *ends;		/* that came, and whose threads may not be known yet */
 	size_t nr_ends, alloc_ends;
 	uint64_t nr_told, nr_exits;		/* ends that came; and exits that the kernel recorded */

@@ -21,7 +21,7 @@ enum { SECOND_NS = 1000000000 };
 
 struct cost {
 	uint64_t begun_cpu_ns, file_cpu_ns;	/* what it had taken when sampling, and the file, began */
-	uint64_t looked_ns, looked_cpu_ns;	/* the span in hand */
+	uint64_t looked_ns, looked_cpu_ns;	/* the current span */
 	bool has_span;				/* one is over */
 	bool is_left;				/* told that it takes too much */
 	uint32_t lowered;

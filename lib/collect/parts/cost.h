@@ -37,7 +37,7 @@ struct cost_opts {
 enum cost_drop {
 	COST_DROP_NOTHING,
 	COST_DROP_TABLES,		/* of symbols and unwind rules, but those that are in use */
-	COST_DROP_ALL,			/* all tables, and names with the file in hand, which ends now */
+	COST_DROP_ALL,			/* all tables, and names with the current file, which ends now */
 	COST_NR_DROPS
 };
 enum cost_drop cost_to_drop(uint64_t bytes, uint64_t limit_bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * keptstacks.h - stacks that are needed longer than numbers of stacks in the trace are good: shared by all
- * that refer to them, and gone with the last.
+ * keptstacks.h - stacks that are needed longer than their numbers in the trace are valid. All users of a
+ * stack share it, and the last one frees it.
  */
 #ifndef COLLECT_KEPTSTACKS_H
 #define COLLECT_KEPTSTACKS_H

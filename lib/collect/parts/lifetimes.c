@@ -15,7 +15,7 @@
 
 struct lifetimes {
 	size_t source;
-	uint64_t file_ns;		/* when the file in hand began; 0: it is the first */
+	uint64_t file_ns;		/* when the current file began; 0: it is the first */
 	uint64_t ns;			/* of all threads, in this file */
 };
 

@@ -190,7 +190,7 @@ static uint32_t add_wait(struct collect *c, const struct java *j, const struct j
 	return lock;
 }
 
-/* Write who had the lock, if that lock is recorded, for reports of who waited for whom. */
+/* Write the owner of the lock, if that lock is recorded, for reports of who waited for whom. */
 static void write_wait(struct collect *c, const struct java *j, const struct jvm_wait *r, uint32_t lock,
 		       uint64_t weight_ns)
 {
@@ -516,7 +516,7 @@ static void take_native_wait(void *ctx, struct jvm *jvm, const struct jvm_native
 		return;
 	if (r->weight_ns)
 		write_wait(c, j, &w, lock, r->weight_ns);
-	/* nobody told of it who gave the lock back, as it were if it was not by a function that we have */
+	/* the release of the lock was not reported, as when it was not by a function that we have */
 	if (is_lock(r->kind) && !r->blamed_ns && r->ns >= sources_interval(c, JVM_SOURCE_LOCK) && r->ns)
 		blame_owner(c, j, &w, lock);
 }

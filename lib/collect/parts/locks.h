@@ -57,7 +57,7 @@ struct notified {
 };
 
 void notified_add(struct notified *n, const struct notified_row *wait);
-/* A file is at its end: write its rows and begin anew. */
+/* Write the rows of a file that ends, and start again. */
 void notified_write(struct notified *n, struct collect *c);
 void notified_release(struct notified *n);
 

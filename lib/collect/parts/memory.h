@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * memory.h - the source native-memory: samples of what programs allocate, and at the end of each which of
- * those blocks it had not freed (jvm/memory.h). The latter are samples of native-live: stack, time and size
- * are those of the allocation.
+ * memory.h - the source native-memory: samples of what programs allocate, and of the blocks that were not
+ * freed when a program ended (jvm/memory.h). The latter are samples of native-live, with stack, time and size
+ * of the allocation.
  */
 #ifndef COLLECT_MEMORY_H
 #define COLLECT_MEMORY_H
@@ -33,20 +33,20 @@ struct memory_blocks {
 
 void memory_release(struct memory_blocks *m);
 /*
- * Keeps a sample, whose stack is set here, with these frames; now and then forgets those that the table does
- * not have any more. table: NULL, or that of the process.
+ * Keep a sample, whose stack is set here, with these frames; now and then forget those that are no longer in
+ * the table. table: that of the process, or NULL.
  */
 void memory_keep(struct memory_blocks *m, const struct memory_sample *s, const struct frame *frames,
 		 size_t nr, const struct memory_table *table);
-/* Calls live for each that the table has, once, in order of their numbers in it. */
+/* Call live once for each block in the table, in order of their numbers there. */
 void memory_live(const struct memory_blocks *m, const struct memory_table *table,
 		 void (*live)(void *ctx, const struct memory_sample *s), void *ctx);
 
 /* ---- during a recording ---- */
 
 /*
- * Fails where native-memory is recorded and cannot be of the program or the processes, or lock and a process
- * is no JVM: there is nothing in it that tells of either.
+ * Fail if native-memory is recorded and the program or a process cannot report it, or lock is recorded and a
+ * process is not a JVM, so that nothing in it reports waits.
  */
 int memory_check_program(const struct collect *c, struct err *e);
 /* Return how many frames of a sample are left without the innermost ones, which are our library's. */

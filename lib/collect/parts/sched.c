@@ -89,7 +89,7 @@ struct sched {
 	const char *no_states;		/* why there are none */
 	struct map named;		/* interrupts that have a label */
 	uint64_t begun_ns;		/* the recording, */
-	uint64_t file_ns;		/* and the file in hand, if there are several */
+	uint64_t file_ns;		/* and the current file, if there are several */
 	uint64_t lost_ns;		/* the last record that was lost */
 };
 

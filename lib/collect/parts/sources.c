@@ -284,7 +284,7 @@ static void take_refusal(void *ctx, struct jvm *jvm, const struct jvm_no_source 
 
 /*
  * Return an upper bound of samples per second. It holds for programs that allocate a gigabyte a second, wait
- * all the time on 64 CPUs' worth of threads, or throw 50 000 exceptions a second. For calls over HTTP, by
+ * all the time on 64 CPUs' worth of threads, or throw 50 000 exceptions per second. For calls over HTTP, by
  * RMI, by gRPC or to a database it holds up to 20 000 a second.
  */
 uint64_t sources_expected_hz(const struct collect *c)

@@ -59,7 +59,10 @@ struct source_conf {
 
 /* Return the i-th kind, NULL after the last. */
 const struct source_kind *source_kind_at(size_t i);
-/* Is it NAME or NAME=INTERVAL of a source? Then source_parse() understands it, or says why not (-EINVAL). */
+/*
+ * Return whether it is NAME or NAME=INTERVAL of a source. If so, source_parse() understands it, or says why
+ * not (-EINVAL).
+ */
 bool source_is_named(const char *text);
 int source_parse(const char *text, struct source_conf *s, struct err *e);
 /* Check whether it labels threads, so that agents have to report labels, too. */
@@ -86,7 +89,7 @@ void sources_label(const struct collect *c, uint32_t event, const char *what, co
 	__attribute__((format(printf, 4, 5)));
 /* Return the number in the trace of the first event of source i, or of the one past the last. */
 uint32_t sources_event(const struct collect *c, size_t i);
-/* Return an upper bound of samples a second, for the size of buffers. */
+/* Return an upper bound of samples per second, for the size of buffers. */
 uint64_t sources_expected_hz(const struct collect *c);
 /* Return the number in the trace of what an agent calls a leaf; its name is written when the agent tells. */
 uint32_t sources_function(struct sources *s, const struct proc *p, uint32_t leaf);

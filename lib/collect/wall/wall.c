@@ -154,7 +154,7 @@ static void look_at_block(struct collect *c, struct account *a, uint32_t slot, s
 	buf_release(&reason);
 }
 
-/* Does the agent of its JVM walk the thread? Others of a JVM, the collector's say, it does not know. */
+/* Return whether the agent walks the thread: it does not know VM threads such as the collector's. */
 static bool is_agents(const struct thread *th)
 {
 	const struct java *j = th->proc->java;
@@ -528,7 +528,7 @@ void walls_java(struct collect *c, struct thread *th, const struct jvm_sample *s
 		account_finish_block(c, a, &now);
 }
 
-/* Is it the slot of that thread? Then th has it from now on, and the slot an account. */
+/* Return whether it is the slot of that thread. If so, th has it from now on, and the slot an account. */
 static bool link_slot(struct collect *c, const struct thread *th, uint32_t slot)
 {
 	struct walls *w = c->walls;

@@ -92,7 +92,7 @@ void walls_write_blocked(struct collect *c, struct place *p, uint64_t ns, struct
 	wake.function = p->reason;
 	wake.weight = ns;
 	walls_write_time(c, p, p->reason, wake.time_ns, ns);
-	/* without BPF nobody tells */
+	/* without BPF nothing reports it */
 	if (!ns || c->walls->no_bpf || !filters_keep_source(c, c->walls->source, p->thread, wake.time_ns))
 		return;
 	trace_write_wake(c->w, &wake);

@@ -61,7 +61,7 @@ static size_t wallstack_read_stack(const struct wall_slot *s, uint8_t *buf, size
 	return r > 0 ? r : 0;
 }
 
-/* Has the thread been where it was until now? */
+/* Return whether the thread has not moved until now. */
 static bool still_there(struct collect *c, const struct wall_slot *s, const struct wall_slot *copy)
 {
 	if (walls_polled(c))

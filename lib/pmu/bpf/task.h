@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * task.h - what differs between kernels of how BPF programs read threads, and their maps. A loader may set
- * another number of elements than is said here.
+ * another number of elements than these.
  *
  * With BPF_BASIC a program uses nothing that Linux 5.10 lacks: neither the current thread as something whose
  * fields can be read directly (5.11), nor the result of an atomic operation (5.12), nor the arguments that

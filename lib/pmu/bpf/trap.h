@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * trap.h - how BPF programs have a thread do work when it returns to user code, and send it a signal there:
- * since Linux 6.18.  Later kernels add the last argument themselves (BPF_IMPLICIT_ARGS). And how a clock's
- * program tells of a sample that it keeps from that clock's own records, which would have the stack's copy.
+ * since Linux 6.18.  Later kernels add the last argument themselves (BPF_IMPLICIT_ARGS). Also how a
+ * clock's program reports a sample itself, in place of the clock's own record with its copy of the stack.
  */
 #ifndef PMU_BPF_TRAP_H
 #define PMU_BPF_TRAP_H

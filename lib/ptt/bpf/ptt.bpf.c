@@ -6,7 +6,7 @@
  * Each CPU has a state: which thread runs, and whether an interrupt has it.  Every event charges
  * what was consumed since the one before to that state, then changes it.  There is no nesting
  * counter: the programs go live one by one, so an end can come without its beginning and the
- * other way round; a switch, which no interrupt survives, puts the state right.
+ * other way round; a switch, which no interrupt survives, corrects the state.
  *
  * The scheduler reads its clock some time before the tracepoint: on entry, or already when it wakes
  * the next thread.  So what a thread ran from dispatch to switch is what the kernel charged it, and
@@ -16,7 +16,7 @@
  *  [1] a CPU's entry is written by that CPU only, and a slot by the CPU its thread runs on;
  *  [2] sched_switch and hard interrupts come with interrupts off.  Soft interrupts do not: what
  *      interrupts their program (busy is set) is left out, and stays with what was interrupted;
- *  [3] a slot is free again when its thread, exiting, leaves its CPU: nobody charges it after.
+ *  [3] a slot is free again when its exiting thread leaves its CPU: nothing charges it after that.
  */
 #include <linux/bpf.h>
 #include <stdbool.h>
