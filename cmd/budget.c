@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* budget.c - "arcprof budget": holds a recording against a file of limits. */
+/* budget.c - "arcprof budget": checks a recording against a file of limits. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -117,7 +117,7 @@ static const char *metric_of(const struct limit *m)
 	return m->metric ? m->metric : "calls";
 }
 
-/* Judge all limits on the growth of one metric; *e: of a recording that cannot be compared. */
+/* Judge all limits on the growth of one metric; *e says why a recording cannot be compared. */
 static int judge_metric(const struct budget_opts *o, const struct fleet_paths *base, const struct limits *l,
 			const char *metric, struct verdict *list, struct err *e)
 {

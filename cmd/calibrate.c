@@ -64,7 +64,7 @@ static bool find_java(char *out, size_t size)
 	return home && *home && !access(out, X_OK);
 }
 
-/* java: a JDK's folder, a command, or "" for the user's own. */
+/* Find the java to measure. java: a JDK's folder, a command, or "" for the user's own. */
 static int choose_java(const char *java, char *out, size_t size, struct err *e)
 {
 	if (!*java && !find_java(out, size)) {
@@ -90,7 +90,7 @@ static int measure_set(const struct calibrate_opts *o, struct training *t, const
 	return r;
 }
 
-/* java NULL: native functions. What was measured is kept at once. */
+/* Measure one java, or native functions if java is NULL; keep the result at once. */
 static int measure_one(const struct calibrate_opts *o, const char *java, struct calibration *table,
 		       const char *path, unsigned int *nr_refused, struct err *e)
 {

@@ -373,7 +373,7 @@ static void trace_events(struct callflow_layout *l)
 	l->ring_events = RING_EVENTS;
 }
 
-/* "10", or "10/500ms": contexts with no more than that part of their callers, at that interval. */
+/* Parse "10" or "10/500ms": prune contexts with no more than that part of their callers, at that interval. */
 static int parse_prune(const char *text, struct callflow_layout *l, struct err *e)
 {
 	double percent;

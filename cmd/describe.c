@@ -96,8 +96,8 @@ static void print_value_line(const struct opt *o, const char *dashes, const char
 }
 
 /*
- * "--format text json" for words, "--event , cpu wall" for a list in which they are, "--output <file>" for what the argument is, and "-o <file>" again by
- * its letter.
+ * Print "--format text json" for words, "--event , cpu wall" for a list in which they are, "--output <file>"
+ * for what the argument is, and "-o <file>" again by its letter.
  */
 static void print_values(const struct command *c, FILE *out)
 {
@@ -149,7 +149,7 @@ static void print_verbs(const struct command *c, FILE *out)
 	free(j.table);
 }
 
-/* "--output arcprof.data" of options that have a default. */
+/* Print "--output arcprof.data" for options that have a default. */
 static void print_defaults(const struct command *c, FILE *out)
 {
 	const struct opt *o;
@@ -162,7 +162,7 @@ static void print_defaults(const struct command *c, FILE *out)
 	free(j.table);
 }
 
-/* "--output<TAB>what it does<TAB>-o", for shells that show explanations. */
+/* Print "--output<TAB>what it does<TAB>-o", for shells that show explanations. */
 static void print_help_lines(const struct command *c, FILE *out)
 {
 	struct command_opts f;

@@ -298,7 +298,7 @@ static int check_normalization(const struct diff *d, int normalize)
 	return 0;
 }
 
-/* Return which functions changed themselves, or NULL if that cannot be told. */
+/* Return which functions changed themselves, or NULL if that is unknown. */
 static bool *changed_functions(const struct diff *d, int normalize)
 {
 	bool *changed = xcalloc(d->m.consumers.nr_items, sizeof(*changed));
@@ -485,7 +485,7 @@ static int diff_run(void *opts, int nr_operands, char **operands)
 			status = log_err(&e);
 	}
 	report_release_filters(q);
-	if (o->exit_code)	/* as git and cmp have it: failures are told from differences */
+	if (o->exit_code)	/* as in git and cmp, failures have a status of their own */
 		return status ? 2 : changed;
 	return status;
 }

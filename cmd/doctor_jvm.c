@@ -203,7 +203,7 @@ static pid_t doctor_start_java(const char *java, const char *file)
 	return pid;
 }
 
-/* 0 when it waits. */
+/* Wait until the JVM pauses at its start; return 0 then. */
 static int doctor_wait_for_jvm(pid_t pid, const char *file, const char *java, struct err *e)
 {
 	enum { PATIENCE_MS = 20000, TURN_MS = 10 };

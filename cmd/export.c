@@ -215,7 +215,9 @@ static int write_tables(const struct export_opts *o, const char *nodes, const ch
 	return status;
 }
 
-/* "x.gz" and what is there and no folder are files; a folder may be new. */
+/*
+ * Return whether path is a folder, perhaps a new one: "x.gz", and what exists and is not a folder, are files.
+ */
 static bool is_folder(const char *path)
 {
 	size_t len = strlen(path);
@@ -226,7 +228,7 @@ static bool is_folder(const char *path)
 	return len < 3 || strcmp(path + len - 3, ".gz") != 0;
 }
 
-/* 1: it was not there before. */
+/* Make the folder; return 1 if it did not exist. */
 static int export_make_folder(const char *path, struct err *e)
 {
 	struct place p;

@@ -201,7 +201,7 @@ static void fetch_anew(const struct fleet_opts *o, const char *from, const struc
 		fetch_baseline(o, from, f->base);
 }
 
-/* A process that fetches at an interval: a page that is served is made anew when its trace changes. */
+/* Start a process that fetches at an interval: a served page is remade when its trace changes. */
 static pid_t start_fetching(const struct fleet_opts *o, const char *from, const struct files *f)
 {
 	pid_t pid = fork();

@@ -124,7 +124,7 @@ static void drop(const char *spool, const struct segment *s)
 	free(path);
 }
 
-/* It stays, but no push sends it again. */
+/* Rename the segment: it stays, but no push sends it again. */
 static void put_aside(const char *spool, const struct segment *s, const char *path, const struct err *why)
 {
 	char *aside = path_of(spool, s->id, "refused");

@@ -171,7 +171,7 @@ static void settle(struct sender *x, struct segment *s)
 	s->fate = SEGMENT_DONE;
 }
 
-/* One attempt.  What is only asked must not take longer than there is still time to try. */
+/* Try once. A question must not take longer than there is still time to try. */
 static int attempt(struct sender *x, struct segment *s, size_t nr, uint64_t *wait_s, struct err *e)
 {
 	struct http_server server = *x->server;
@@ -187,7 +187,7 @@ static int attempt(struct sender *x, struct segment *s, size_t nr, uint64_t *wai
 	return r;
 }
 
-/* One batch, until it is there or waiting has no use: as the kind's send(). */
+/* Send one batch until it has arrived or waiting is useless; returns as the kind's send(). */
 static int send_batch(struct sender *x, struct segment *s, size_t nr, struct err *e)
 {
 	struct buf patience = BUF_INIT;
@@ -208,7 +208,7 @@ static int send_batch(struct sender *x, struct segment *s, size_t nr, struct err
 	return r;
 }
 
-/* A batch of which something cannot be sent is halved, until that is alone. */
+/* Halve a batch of which something cannot be sent, until that is alone. */
 static void send_part(struct sender *x, struct segment *s, size_t nr, struct err *e)
 {
 	int r = send_batch(x, s, nr, e);
@@ -280,7 +280,10 @@ static bool have_room(struct sender *x)
 	return false;
 }
 
-/* 0, 1 if it was damaged or had no room, or -errno. *taken: it is in the spool. */
+/*
+ * Add a trace to the spool; return 0, 1 if it was damaged or had no room, or -errno. *taken: it is in the
+ * spool.
+ */
 static int add_trace(struct sender *x, const char *path, bool *taken, struct err *e)
 {
 	const struct export_source from = { .path = path };
@@ -388,7 +391,7 @@ static void add_all(struct sender *x, int nr, char **operands)
 
 static void say(const struct sender *x)
 {
-	if (!x->o->every_ns || x->nr_sent)	/* of nothing, nothing is said again and again */
+	if (!x->o->every_ns || x->nr_sent)	/* do not report "nothing" again and again */
 		log_info("sent %zu recording%s%s", x->nr_sent, plural(x->nr_sent),
 			 x->nr_known ? "; others the server had" : "");
 	if (x->nr_left)
@@ -423,8 +426,8 @@ static void push_round(struct sender *x, int nr, char **operands)
 }
 
 /*
- * Before anything is prepared. 0: go on; a server that does not answer is no reason to stop where a spool has
- * been asked for.
+ * Ask the server before anything is prepared; return 0 to go on. A server that does not answer is no reason
+ * to stop if a spool was requested.
  */
 static int ask_first(const struct sender *x, struct err *e)
 {
@@ -458,7 +461,10 @@ static int start_receiver(const struct sender *x, struct receiver *receiver)
 	return r == -EINVAL ? EXIT_USAGE : 1;
 }
 
-/* The spool is ours by its lock, so the list of what was sent is read once. Returns the exit status. */
+/*
+ * Push everything; return the exit status. The lock makes the spool ours, so the list of what was sent is
+ * read once.
+ */
 static int push_all(struct sender *x, int nr, char **operands)
 {
 	struct receiver receiver;

@@ -210,7 +210,7 @@ static void accept_client(struct serving *s, struct client *c)
 	}
 }
 
-/* The process did not answer: something of the profile killed it, or one of its bounds. */
+/* Answer for a process that did not: the profile killed it, or one of its limits. */
 static void answer_for(const struct client *c, int status)
 {
 	static const char answer[] = "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
@@ -265,7 +265,7 @@ static int serve(struct serving *s, struct err *e)
 	}
 }
 
-/* The process that listens; its parent is the one that pushes. */
+/* Run the process that listens; its parent is the one that pushes. */
 static void run_receiver(struct receiver *x, pid_t parent)
 {
 	struct serving s = { .x = x };

@@ -122,7 +122,7 @@ static void accept_request(const struct connection *c)
 	buf_release(&b);
 }
 
-/* The text as OTLP/HTTP wants it, a google.rpc.Status, or as it is. */
+/* Send the text, as a google.rpc.Status for OTLP/HTTP, otherwise as it is. */
 static void refuse_request(const struct connection *c, const struct err *e, const char *peer)
 {
 	bool protobuf = c->q.head && request_has_type(&c->q, "application/x-protobuf");
@@ -219,7 +219,7 @@ static int may_send(const struct connection *c, struct err *e)
 	return 0;
 }
 
-/* Take room for a body of that many bytes in what all connections may hold. */
+/* Take room for a body of this size in what all connections may hold. */
 static int reserve(const struct connection *c, uint64_t len, struct err *e)
 {
 	uint64_t all = 0;
@@ -252,7 +252,7 @@ static int read_chunks(struct connection *c, uint64_t end_ns, struct err *e)
 	}
 }
 
-/* The body as it is sent. */
+/* Read the body as it is sent. */
 static int read_body(struct connection *c, struct err *e)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -317,7 +317,10 @@ static int64_t incoming_number(const struct incoming_profile *p)
 	return id;
 }
 
-/* Rows without a time are never dropped, and those of many weeks are as many parts in the server. */
+/*
+ * Refuse invalid starts: rows without a time are never dropped, and those of many weeks make as many parts in
+ * the server.
+ */
 static int check_start(uint64_t start_ns, struct err *e)
 {
 	uint64_t now_s = clock_real_ns() / 1000000000, start_s = start_ns / 1000000000;
@@ -330,7 +333,7 @@ static int check_start(uint64_t start_ns, struct err *e)
 	return 0;
 }
 
-/* Any failure but those of its size is the profile's. */
+/* Import a profile; any failure except for its size is the profile's fault. */
 static int import_profile(const struct incoming_profile *p, bool otlp, uint64_t *start_ns, struct err *e)
 {
 	struct import_about about = { .name = p->name, .labels = p->labels, .start_ns = p->start_ns,
@@ -364,7 +367,7 @@ static int keep_profile(const struct connection *c, const struct incoming_profil
 	return MIN(r, 0);
 }
 
-/* A name in a folder is on the disk when the folder is. */
+/* Sync the folder: a name is on the disk only when its folder is. */
 static int keep_names(const struct connection *c, struct err *e)
 {
 	int fd = open(c->x->spool, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

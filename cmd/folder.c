@@ -55,8 +55,8 @@ static bool folder_is_wanted(const struct fleet_paths *p, const char *path)
 }
 
 /*
- * Does a recorder write there? It has the folder locked, which is looked up and not tried: the lock is for
- * recorders.
+ * Return whether a recorder writes there. It has the folder locked, which is looked up and not tried: the
+ * lock is for recorders.
  */
 static bool is_written(const char *dir)
 {
@@ -78,7 +78,7 @@ static bool is_written(const char *dir)
 	return written;
 }
 
-/* ".NAME.arc.part": what a recorder that was killed had in hand. */
+/* Return whether it is ".NAME.arc.part", the last file of a recorder that was killed. */
 static bool folder_is_left(const char *dir, const char *name)
 {
 	size_t len = strlen(name);

@@ -179,7 +179,7 @@ static void summary(const struct itrace_cmd_opts *o, const struct itrace_result 
 		 r->nr_bytes, n ? (double)r->nr_bytes / n : 0, o->output);
 }
 
-/* --engine=auto: the module is there or it is not; why not is nobody's trouble. */
+/* Choose the engine. With --engine=auto, a missing module is not an error. */
 static const struct itrace_engine *engine_for(const struct itrace_cmd_opts *o,
 					      const struct itrace_opts *steps)
 {

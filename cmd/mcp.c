@@ -397,7 +397,7 @@ static int mcp_serve(const struct mcp *m)
 			reply_error(&reply, NULL, INVALID_REQUEST, "a message is at most 1 MiB long");
 		else if (line.len)
 			handle_line(&line, m);
-		r = fflush(stdout);	/* why is said at the end of arcprof */
+		r = fflush(stdout);	/* the reason is printed when arcprof ends */
 	}
 	buf_release(&line);
 	return r ? 1 : 0;

@@ -71,7 +71,7 @@ static bool query_begins(const char *s, const char *word, const char **rest)
 	return true;
 }
 
-/* ".tables" and ".schema [<table>]", as the program sqlite3 has them; -1: it is SQL. */
+/* Run ".tables" and ".schema [<table>]", as in the program sqlite3; return -1 if it is SQL. */
 static int describe_tables(const char *s, bool heap)
 {
 	const char *rest;

@@ -346,7 +346,7 @@ static int prepare_memory(struct sampling *s, const struct record_opts *o, struc
 	return 0;
 }
 
-/* 50ms/1s; a whole number of both is not needed. */
+/* Parse 50ms/1s; the period need not be a multiple of the window. */
 static int parse_window(const char *text, struct collect_opts *c, struct err *e)
 {
 	enum { LEAST_NS = 1000000 };
@@ -367,7 +367,7 @@ static int parse_window(const char *text, struct collect_opts *c, struct err *e)
 	return 0;
 }
 
-/* 10G or 7d: what can be a time is one, "500m" as well. */
+/* Parse 10G or 7d: what can be a time is one, "500m" as well. */
 static int parse_keep(const char *text, uint64_t least_bytes, const char *least, uint64_t *bytes,
 		      uint64_t *ns, struct err *e)
 {
@@ -531,7 +531,7 @@ static int prepare_triggers(struct sampling *s, const struct record_opts *o, str
 	return check_timed(s, o, e);
 }
 
-/* --lock-exact goes with the event "lock". */
+/* Add the event "lock", which --lock-exact needs. */
 static int add_lock_event(struct sampling_opts *so, struct err *e)
 {
 	size_t i;
@@ -568,7 +568,10 @@ static struct event_time *record_event_time(struct sampling *s, const char *even
 	return t;
 }
 
-/* "5s" is of all that is recorded, "lock=5s" of one event; names of events may have a = themselves. */
+/*
+ * Parse "5s" for everything that is recorded, "lock=5s" for one event; names of events may contain a =
+ * themselves.
+ */
 static int parse_times(struct sampling *s, const char *option, const struct opt_list *l, uint64_t *all,
 		       bool is_delay, struct err *e)
 {

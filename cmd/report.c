@@ -271,7 +271,7 @@ static bool has_no_others(const struct report_request *q, const struct report *r
 	return true;
 }
 
-/* "--threads", or several of them. */
+/* Append "--threads", or several of them. */
 static void put_reports_that_wait(struct buf *b)
 {
 	size_t i;
@@ -313,7 +313,7 @@ static bool follows(const struct report *r, const char *option)
 	return of_view || has_word(r->follows, option);
 }
 
-/* -1: the name of a column, as each is of reports that have no order of their own. */
+/* Return the order; -1: the name of a column, as always in reports that have no order of their own. */
 static int sort_of(const struct report_request *q, const struct report *r)
 {
 	bool by_column = follows(r, "sort=column") && !follows(r, "sort");

@@ -48,8 +48,9 @@ int report_check(const struct report_request *q, const struct report *r, const v
 int report_show(const struct report_request *q, const struct report *r, const void *own);
 
 /*
- * A view of what a request selects, for who looks at it for longer than a report takes; q and r stay until it
- * is freed, NULL is none. What is missing, report_reading_gaps() says; it returns the exit status of that.
+ * A view of what a request selects, for callers that look at it for longer than a report takes; q and r stay
+ * until it is freed, NULL is none. What is missing, report_reading_gaps() says; it returns the exit status of
+ * that.
  */
 struct report_reading;
 int report_read(struct report_reading **out, const struct report_request *q, const struct report *r,

@@ -269,7 +269,7 @@ static void sampling_set_rates(struct sampling *s, uint64_t freq, uint64_t perio
 	ev->rates = s->rates;
 }
 
-/* 0: the default; or MAX_FREQ. */
+/* Parse a frequency; *freq is 0 for the default, or MAX_FREQ. */
 static int parse_freq(const char *text, uint64_t *freq, struct err *e)
 {
 	*freq = text ? MAX_FREQ : 0;

@@ -22,7 +22,7 @@ struct sampling_opts {
 	int java;		/* enum java_choice */
 	int call_graph;			/* enum callgraph */
 	uint64_t stack_size;		/* bytes */
-	struct collect_opts c;		/* what the recorder takes as it is said */
+	struct collect_opts c;		/* the limits of the recorder, as they were given */
 };
 
 /* They fill one of these. Between the first two comes the rate: its default differs. */

@@ -93,7 +93,7 @@ static void make_page(struct serve *s)
 	if (!pid) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		if (s->made_of.st_ino)	/* what there is to say of it was said the first time */
+		if (s->made_of.st_ino)	/* it was reported the first time */
 			log_set_verbosity(-1);
 		status = s->o->make(s->o->ctx);
 		fflush(NULL);

@@ -150,7 +150,7 @@ static void add_jvm(struct args *a, const struct training *t)
 	add_arg(a, "Trainer");
 }
 
-/* Just as a user's recording is made. */
+/* Record as a user would. */
 static int record(const struct training *t, const char *metrics, struct err *e)
 {
 	struct args a = { .list = {
@@ -240,8 +240,8 @@ static uint32_t train_kind_of(const struct model *m, uint32_t node)
 }
 
 /*
- * The contexts of a loop in a turn, and of the function that it calls. False: it has not all its calls, or
- * they are of another tier.
+ * Find the contexts of a loop in a turn, and of the function that it calls. Return false if calls are
+ * missing, or are of another tier.
  */
 static bool find_loop(const struct training *t, const struct model *m, uint32_t turn, const struct loop *l,
 		      uint32_t *loop, uint32_t *callee)

@@ -16,7 +16,7 @@ struct training {
 	char dir[64];			/* with the program, its trace and what it prints */
 	char program[96], trace[96], output[96], messages[96];
 	char command[4096];		/* of a JVM */
-	unsigned int nr_refused;	/* results that vary too much to be used, which was said */
+	unsigned int nr_refused;	/* results that vary too much to be used, which was reported */
 };
 
 /* Check whether calls of a consumer of that kind are of the tier that is measured. */

@@ -122,7 +122,10 @@ static uint64_t cost_of(struct reading *r, uint32_t calls, unsigned int metric, 
 	return MAX(calibration_middle(gaps->values, gaps->nr) - own, (int64_t)0);
 }
 
-/* It is not known here how much of a cost a processor does beside other work: all of it may be wrong. */
+/*
+ * Compute the costs. How much of a cost a processor hides behind other work is not known here, so all of it
+ * may be wrong.
+ */
 static struct calibration_cost costs_of(struct reading *r, uint32_t calls, unsigned int metric)
 {
 	struct calibration_cost c = { .has_sequences = true };

@@ -13,14 +13,14 @@
 enum { INSN_MAX = 15 };			/* bytes of the longest */
 
 enum insn_kind {
-	INSN_PLAIN,			/* goes on behind itself */
+	INSN_PLAIN,			/* goes on with the next one */
 	INSN_CALL,
 	INSN_CALL_INDIRECT,
 	INSN_RETURN,
 	INSN_JUMP,
 	INSN_JUMP_INDIRECT,
 	INSN_COND,			/* a branch that may not be taken */
-	INSN_SYSCALL,			/* comes back behind itself, unless the kernel wants otherwise */
+	INSN_SYSCALL,			/* returns to the next one, unless the kernel wants otherwise */
 	INSN_TRAP,			/* int3, int, ud2, brk, ...: raises a signal */
 	INSN_IRET,			/* iret, eret and other returns to another level */
 	INSN_NR
@@ -28,11 +28,11 @@ enum insn_kind {
 
 enum insn_flags {
 	INSN_REPEATS = 1 << 0,		/* a trap comes after each round; it is one instruction */
-	INSN_PUSHES_FLAGS = 1 << 1,	/* a trap flag that is set gets into memory */
+	INSN_PUSHES_FLAGS = 1 << 1,	/* a trap flag that is set is stored in memory */
 	INSN_EXCLUSIVE_LOAD = 1 << 2,	/* opens a region that a trap breaks (LDXR) */
 	INSN_EXCLUSIVE_STORE = 1 << 3,	/* closes it (STXR) */
 	INSN_POPS_FLAGS = 1 << 5,	/* the trap flag among them, as far as the kernel knows */
-	INSN_SHADOWS = 1 << 4,		/* no trap comes after it but after the next (mov ss) */
+	INSN_SHADOWS = 1 << 4,		/* the trap comes after the next one (mov ss) */
 };
 
 struct insn {
@@ -44,7 +44,7 @@ struct insn {
 };
 
 /*
- * Decode an instruction; return false if it is truncated, or nothing the CPU knows. Then *in is a plain
+ * Decode an instruction; return false if it is truncated or invalid. Then *in is a plain
  * instruction of length 0.
  */
 bool insn_decode_x86(const uint8_t *p, size_t len, struct insn *in);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cgroup.h - control groups: which one a process is in, and of which container that is.
+ * cgroup.h - control groups: the one that a process is in, and the container to which it belongs.
  *
  * Whoever may make groups names them, so any bytes but a newline can be in a path.
  */

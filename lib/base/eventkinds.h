@@ -16,7 +16,7 @@
  *		text	what its text is, one of the TEXT_ below
  *		values	up to three, enum event_value (model/events.h): what values[] of its record are
  *	UNRULED(kind, name, group, lasts, told, text, values)
- *		An EVENT that rules say nothing of. Without a macro UNRULED it is an EVENT.
+ *		An EVENT that rules cannot name. Without a macro UNRULED it is an EVENT.
  *	TELL(what, name, with)
  *		JVM_TELL_<what> (jvm/proto.h), what a JVM or a program is asked for
  *		name	for "record -e"; the group of the kinds that it brings

@@ -175,7 +175,7 @@ int inputs_read_text(const char *path, struct buf *b, size_t limit, struct err *
 	return explain_input(r, known_file_name(path), limit, e);
 }
 
-/* 1: it ends with these. */
+/* Read the first lines; return 1 if the file ends with them. */
 static int read_first_lines(int fd, struct buf *b)
 {
 	ssize_t n = 1;

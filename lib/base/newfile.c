@@ -107,7 +107,7 @@ static int open_special(struct newfile *f, struct err *e)
 	return S_ISREG(st.st_mode) ? err_set(e, EEXIST, "%s: became a regular file just now", f->path) : 0;
 }
 
-/* "name.a8Kd0x"; a long name is cut, so that it stays one. */
+/* Make "name.a8Kd0x"; a long name is cut, so that it stays valid. */
 static bool put_random_name(struct newfile *f)
 {
 	static const char letters[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

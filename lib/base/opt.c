@@ -349,7 +349,7 @@ static int unknown_letter(struct parser *p, const char *word, char letter, struc
 	return -EINVAL;
 }
 
-/* -abc, -xVAL, -x VAL; "-x=VAL" gives "=VAL", as everywhere. */
+/* Parse -abc, -xVAL, -x VAL; "-x=VAL" gives "=VAL", as everywhere. */
 static int parse_letters(struct parser *p, const char *word, struct err *e)
 {
 	const char *s;

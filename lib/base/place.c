@@ -121,7 +121,7 @@ static int place_next_part(struct place *p, struct way *w, bool *last, struct er
 	return 0;
 }
 
-/* 1: p is there. */
+/* Go one step; return 1 if p is there. */
 static int place_step(struct place *p, struct way *w, struct err *e)
 {
 	bool last;

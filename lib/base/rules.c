@@ -120,7 +120,7 @@ static int rules_add_event(struct rules *r, struct rule x, const char *text, str
 	return ret;
 }
 
-/* "thread", or "lock:thread", of len characters. */
+/* Add a value of "thread", or "lock:thread", of len characters. */
 static int add_value(struct rules *r, struct rule x, const char *text, size_t len, struct err *e)
 {
 	const char *word = memrchr(text, ':', len);

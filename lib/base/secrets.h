@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * secrets.h - passwords and the like in arguments of programs, for who shows them to others.
+ * secrets.h - passwords and the like in arguments of programs, for code that shows them to others.
  *
  * A secret is recognised by its name: the value of password, token, apiKey and such, whatever stands around
  * the word, as "-Ddb.password=x", "--token x", "?password=x&", "jdbc:h2:mem:a;PASSWORD=x"; and what stands

@@ -88,7 +88,7 @@ static void sort_functions(struct diff_rows *x, const struct order *o)
 	x->list = sorted;
 }
 
-/* Children in order, each with its subtree behind it. */
+/* Sort children, each followed by its subtree. */
 static void sort_contexts(struct diff_rows *x, const struct order *o)
 {
 	const struct flow *f = &x->d->m.flow;

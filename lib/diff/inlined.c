@@ -37,7 +37,7 @@ static bool is_candidate(const struct diff *d, uint32_t c)
 	return fabs(part[DIFF_A] - part[DIFF_B]) >= MOSTLY;
 }
 
-/* The function, and once each of its callers, as one row. */
+/* Make one row of the function and, once each, its callers. */
 static struct diff_row with_callers(const struct inlining *x, uint32_t c, bool *is_caller, uint32_t **nodes)
 {
 	const struct diff_row *row = &x->base.list[x->row_of[c] - 1];

@@ -63,7 +63,7 @@ static int compare_pairs(const void *p, const void *q)
 	return a->b < b->b ? -1 : a->b > b->b;
 }
 
-/* Sorted, and each once. */
+/* Sort the list and drop duplicates; return what is left. */
 static size_t tidy(struct pair *list, size_t nr)
 {
 	size_t i, used = 0;
@@ -146,7 +146,7 @@ static bool key_of_name(struct match *x, uint32_t id)
 	return true;
 }
 
-/* Class and method, whatever package they are in: what follows the last but one dot. */
+/* Make a key of class and method, whatever their package: what follows the last but one dot. */
 static bool key_of_method(struct match *x, uint32_t id)
 {
 	const char *name = name_of(x, id), *end = name + strcspn(name, "("), *at = end;
@@ -167,7 +167,7 @@ static void put_without_digits(struct buf *b, const char *s)
 			buf_putc(b, *s);
 }
 
-/* The other ends of arcs from an index on, as they are called on side B. */
+/* Append the other ends of the arcs of a consumer, with their names on side B. */
 static void put_ends(struct match *x, const struct pair *arcs, uint32_t id)
 {
 	size_t lo = 0, hi = x->nr_arcs, mid;
@@ -195,7 +195,7 @@ static bool key_of_loose_name(struct match *x, uint32_t id)
 	return true;
 }
 
-/* Callers and callees, and the module, or the class of a Java method. */
+/* Make a key of callers and callees, and the module, or the class of a Java method. */
 static bool key_of_place(struct match *x, uint32_t id)
 {
 	const struct consumer *c = item(x, id);
@@ -215,7 +215,7 @@ static bool key_of_place(struct match *x, uint32_t id)
 	return true;
 }
 
-/* A Java method of a class that was renamed. */
+/* Make a key of a Java method whose class was renamed. */
 static bool key_of_method_in_place(struct match *x, uint32_t id)
 {
 	const char *name = name_of(x, id), *end = name + strcspn(name, "("), *dot = end;
@@ -229,7 +229,10 @@ static bool key_of_method_in_place(struct match *x, uint32_t id)
 	return true;
 }
 
-/* The main thread of a program is called as the program is; unnamed code is called as its module. */
+/*
+ * Make a key of what there is only once: the main thread, named as its program, and unnamed code, named as
+ * its module.
+ */
 static bool key_of_the_only_one(struct match *x, uint32_t id)
 {
 	const struct consumer *c = item(x, id);

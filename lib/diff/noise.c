@@ -234,7 +234,10 @@ static void set_spread(const struct noise *s, struct look *k)
 	k->variance = k->effect * k->effect / 2;
 }
 
-/* False: there is nothing to divide by, or nothing there. For look_release(). */
+/*
+ * Collect what is known of a row; return false if there is nothing to divide by, or nothing there. For
+ * look_release().
+ */
 static bool look_init(const struct noise *s, const struct diff_row *row, bool late, struct look *k)
 {
 	const struct diff *d = s->x->d;
@@ -298,7 +301,10 @@ static double exact_p(const struct noise *s, const struct look *k, const struct 
 	return MIN(p, 1.);
 }
 
-/* More than one run makes a change: all but a few runs of one side are above those of the other. */
+/*
+ * Return whether a single run makes the change. A change has all but a few runs of one side above those of
+ * the other.
+ */
 static bool is_of_one_run(const struct diff *d, const struct look *k)
 {
 	size_t a, b, wrong = 0;
@@ -387,8 +393,8 @@ static double effect_of(const struct judgement *j, double p)
 }
 
 /*
- * How much faster the last compiler's code is, is a guess: the direction must be the same if it were half of
- * that.
+ * Check the guess how much faster the last compiler's code is: with half of that the direction must be the
+ * same.
  */
 static bool tiers_disagree(const struct noise *s, const struct diff_row *row, const struct look *late)
 {

@@ -71,7 +71,7 @@ static double share_at(size_t i)
 	return LEAST_SHARE * pow(1 / LEAST_SHARE, (double)i / (NOISE_NR_SHARES - 1));
 }
 
-/* What a line says of rows of each share. */
+/* Compute what a line says about rows of each share. */
 static void believe(const struct noise_prior *p, struct noise_belief *by_share)
 {
 	size_t i, k;

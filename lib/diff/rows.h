@@ -4,7 +4,7 @@
  * their cum.
  *
  *	by function	a row a consumer: all its contexts, of cum the outermost ones (as xprof)
- *	by context	a row a context, in preorder (as xtree)
+ *	by context	a row per context, in preorder (as xtree)
  *	by arc		stanzas: self, parents and children of each consumer, and the same under recursion
  *			(as xarc)
  */

@@ -121,7 +121,7 @@ int ask_parse(struct ask_answer *a, char *text, struct err *e)
 	return 0;
 }
 
-/* Callers above the function, callees below, as reports have them; the server's order within. */
+/* Rank callers above the function, callees below, as in reports; the server's order within. */
 static int rank(const char *what)
 {
 	static const char *const order[] = { "rParent", "Parent", "Self", "rSelf", "Child", "rChild" };

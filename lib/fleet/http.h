@@ -21,7 +21,7 @@ struct http_server {
 };
 
 enum {
-	HTTP_LEAST_SPEED = 100,		/* bytes a second, in both directions */
+	HTTP_LEAST_SPEED = 100,		/* bytes per second, in both directions */
 	HTTP_SHORT_ANSWER = 64 << 10,	/* bytes: for a line, or for what is wrong */
 	HTTP_MOST_REQUESTS = 4,		/* of one http_send_all() */
 };

@@ -98,7 +98,7 @@ static int parse_name(struct called *c, const struct buf *text, struct err *e)
 	return 0;
 }
 
-/* The service is a label beside all others. */
+/* Add the service as a label beside all others. */
 static int name_service(struct called *c, struct err *e)
 {
 	struct buf had = BUF_INIT;
@@ -157,7 +157,7 @@ static const char *find_bytes(const char *s, const char *end, const char *what, 
 	return s < end ? memmem(s, end - s, what, len) : NULL;
 }
 
-/* The delimiter of a form: "\r\n--" and the boundary. */
+/* Find the delimiter of a form: "\r\n--" and the boundary. */
 static bool find_boundary(const struct request *q, struct buf *b)
 {
 	size_t len, n;

@@ -88,8 +88,8 @@ static int add_difference(const struct http_request *q, enum prune_table table, 
 }
 
 /*
- * Has the next table all that a partition has? If not, it gets the rest. A week that was dropped before and
- * got late recordings since has more in the next table: then nothing can be said of what it lacks.
+ * Check that the next table has everything in a partition. If not, it gets the rest. A week that was dropped
+ * before and got late recordings since has more in the next table: then nothing can be said of what it lacks.
  */
 static int complete_next(const struct http_request *q, enum prune_table table, uint64_t number,
 			 struct pruned *pruned, struct err *e)

@@ -102,7 +102,7 @@ static void end_attempt(const char *spool)
 	free(path);
 }
 
-/* What an attempt that was cut off has sent is at the server after this. False: none was. */
+/* Wait for what an interrupted attempt has sent to arrive; return false if there was no such attempt. */
 static bool await_arrival(const char *spool)
 {
 	char *path = mark_path(spool);
@@ -159,7 +159,7 @@ static int compare_ids(const void *a, const void *b)
 	return compare_id(&(*(struct segment *const *)a)->id, b);
 }
 
-/* A line of the answer; false: it is none. */
+/* Parse a line of the answer; return false if it is invalid. */
 static bool take_count(const char **p, int64_t *id, uint64_t *count)
 {
 	char *end;
@@ -323,7 +323,9 @@ static int copy_part(int to, const char *spool, const struct segment *s, bool no
 	return r;
 }
 
-/* The statement and the rows of all that wait: members of one gzip file, as RFC 1952 has them. */
+/*
+ * Write the statement and the rows of all waiting segments: members of one gzip file, as RFC 1952 has them.
+ */
 static int make_body(int fd, const char *statement, const struct batch *b, bool nodes, struct err *e)
 {
 	struct buf head = BUF_INIT;
@@ -339,7 +341,7 @@ static int make_body(int fd, const char *statement, const struct batch *b, bool 
 	return r;
 }
 
-/* A failure is the file's: the server cannot have this. */
+/* Add a request for the rows; a failure is that of the file, which cannot be sent. */
 static int add_insert(struct dialogue *d, const struct batch *b, const char *const *params,
 		      const char *statement, bool nodes, struct err *e)
 {

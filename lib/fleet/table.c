@@ -143,7 +143,10 @@ static bool is_head(uint32_t kind)
 	       kind == CONSUMER_LABEL;
 }
 
-/* The labels of a recording, and that of a thread: "endpoint=/cart", or "[no endpoint]", which is none. */
+/*
+ * Return the labels of a recording with that of a thread: "endpoint=/cart", or "[no endpoint]", which is
+ * none.
+ */
 static const char *with_label(const char *labels, const char *label, struct buf *all)
 {
 	size_t len = strcspn(label, "=");
@@ -195,7 +198,7 @@ static const char *make_head(struct rows *x, uint32_t node)
 	return process;
 }
 
-/* The number of the function; known[consumer]: has been found before, or 0. */
+/* Return the number of the function; known[consumer]: what was found before, or 0. */
 static int64_t func_of(struct rows *x, uint32_t consumer, int64_t *known)
 {
 	struct strtab names;

@@ -127,7 +127,7 @@ static bool has_values(const struct flow *f, uint32_t node)
 	return has;
 }
 
-/* The nodes for which it is true, as it is for their process and thread; nodes come behind their parents. */
+/* Choose the nodes whose process and thread meet the condition; nodes come after their parents. */
 static bool *choose(struct where *w, const struct flow *f)
 {
 	bool *mine = xcalloc(f->nr_nodes, sizeof(*mine));

@@ -65,7 +65,7 @@ struct heap_layout {
 	unsigned int reference;		/* bytes, 4 or 8 */
 	unsigned int array_header[HPROF_TYPE_NR];	/* [type of elements] */
 	unsigned int mirror;		/* bytes of a java.lang.Class before static fields */
-	bool assumed;			/* ids are not addresses, so nothing tells: HotSpot's usual layout */
+	bool assumed;			/* ids are not addresses: HotSpot's usual layout */
 };
 
 /* The objects that the agent made for a dump (roster.h). */

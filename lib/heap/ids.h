@@ -2,7 +2,7 @@
 /*
  * ids.h - numbers objects by address: a bitmap of the addresses that objects have, and how many are before
  * each word of it (rank9 of Vigna, "Broadword Implementation of Rank/Select Queries", 2008).  About 0.7
- * bytes an object; a look-up counts the bits of one word.
+ * bytes per object; a look-up counts the bits of one word.
  *
  *	ids_init(&ids, shift, limit);  ids_add() of each;  ids_finish();  ids_find()
  */

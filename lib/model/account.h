@@ -47,7 +47,7 @@ struct account {
 	uint64_t late;			/* of sampled: what may be after the end of threads; account_read() */
 	uint64_t weight;		/* of a sample; 0: not known */
 	enum account_rows rows;
-	const char *why;		/* of what is missing; NULL: nothing is said */
+	const char *why;		/* of what is missing; NULL: no line */
 	struct account_thread *threads;	/* rows: in order of their beginning; of CPUs, of control groups */
 	size_t nr, alloc;
 };

@@ -342,7 +342,7 @@ static int arcflow_block(void *ctx, const struct block *b)
 	if (goes_on(t, b)) {
 		arcflow_follow(a, t, &b->site);
 	} else if (!t->nr_stack || a->brackets || top(t)->function != b->site.consumer) {
-		/* nobody knows what was between */
+		/* what was between is unknown */
 		close_to(a, t, 0);
 		open_bracket(a, t, b);
 		open_function(a, t, b->site.consumer, 0, false);

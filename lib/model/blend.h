@@ -2,7 +2,7 @@
 /*
  * blend.h - counts from exact calls, consumption from samples of a run that nothing disturbed.
  *
- * Probes make a call dearer, and may keep a compiler from inlining: their times say little of small
+ * Probes make a call more expensive, and may keep a compiler from inlining: their times say little of small
  * functions.  Samples disturb little and count nothing.  Of two runs of the same work, one of each kind, the
  * first gives n and the second what that consumed.
  */

@@ -397,7 +397,7 @@ static uint64_t filter_length_of(const struct filter *f, const struct rec_sample
 	return at == MAP_NONE ? r->weight : f->lengths[at];
 }
 
-/* Waits that are not known one by one are all left out, or kept where nothing is said of them. */
+/* Leave out all waits that are not known one by one, or keep them if no rule is about them. */
 static bool wants_length(struct filter *f, const struct rec_sample *r)
 {
 	const struct rule_event *event = &f->events[r->event];

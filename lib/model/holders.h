@@ -18,7 +18,7 @@
 enum holder_end {
 	HOLDER_WAITS,		/* none: it is a wait */
 	HOLDER_RUNS,		/* the thread had the lock */
-	HOLDER_UNKNOWN,		/* who had the lock is not known */
+	HOLDER_UNKNOWN,		/* the owner of the lock is not known */
 	HOLDER_CIRCLE,		/* the thread is above in the tree */
 	HOLDER_CUT,		/* there is more, but the chain is too long */
 };

@@ -12,8 +12,8 @@
  * errors, the rows of the class are scaled to it: what is estimated then is only their shares. Where it does
  * not agree, objects are older than the sampling.
  *
- * What was allocated after the last collection that tells of it may live, or not. It is in no estimate, but
- * the upper bound is as if all of it did.
+ * What was allocated after the last collection that would show it may be alive, or not. It is in no estimate,
+ * but the upper bound is as if all of it did.
  */
 #ifndef MODEL_LEAKS_H
 #define MODEL_LEAKS_H
@@ -60,7 +60,7 @@ struct leaks_opts {
 struct leaks {
 	struct names names;
 	struct model strings;		/* theirs */
-	struct leak_row *rows;		/* those that grow first, the most bytes a second first */
+	struct leak_row *rows;		/* those that grow first, the most bytes per second first */
 	size_t nr_rows, alloc_rows, nr_growing, nr_maybe;
 	struct growth_age ages[GROWTH_AGES];	/* of what is left */
 	double bytes;			/* of all that is left */

@@ -260,8 +260,8 @@ static inline uint64_t names_pair(uint32_t a, uint32_t b)
 void names_init(struct names *x, struct model *m, const struct resolve_opts *o);
 void names_release(struct names *x);
 /*
- * Read what names things, for who wants texts alone: strings becomes a model that has these, and no file of
- * this machine is asked. Both must be released in any case.
+ * Read what names things, for callers that want texts alone: strings becomes a model that has these, and no
+ * file of this machine is asked. Both must be released in any case.
  */
 int names_read_texts(struct names *x, struct model *strings, struct trace_reader *t, struct err *e);
 

@@ -15,7 +15,7 @@ static bool is_each(const struct names *x, uint32_t event)
 	return !period || !strcmp(period, "1");
 }
 
-/* The event of that name, which begins with entry; PROBED_MAX_EVENTS: there is none. */
+/* Return the event of that name, which begins with entry; PROBED_MAX_EVENTS: there is none. */
 static uint32_t entry_of(const struct names *x, const char *function)
 {
 	const char *name;

@@ -86,7 +86,7 @@ bool threadlabels_next(struct names *x, size_t *at, struct threadlabels_span *s)
 
 		*s = (struct threadlabels_span){ i->time_ns, more ? i[1].time_ns : UINT64_MAX, i->thread,
 						 i->labels };
-		/* whether they were others later nobody knows */
+		/* whether they changed later is unknown */
 		if (x->labels_were_off)
 			s->to_ns = s->from_ns + names_recorded_ns(x, "label", s->from_ns, s->to_ns);
 		if (s->labels && s->labels != THREADLABELS_UNKNOWN && s->to_ns > s->from_ns)

@@ -33,7 +33,9 @@ struct unfreed_row {
 	double unknown, unknown_variance;
 	uint64_t nr_unknown;
 	uint64_t oldest_ns, median_ns, newest_ns;	/* ages; 0 where n is 0 */
-	/* bytes a second, with sampling errors; low is NAN: it may have shrunk; both are: no time to tell */
+	/*
+	 * bytes per second, with sampling errors; low is NAN: it may have shrunk; both are: no time to tell
+	 */
 	struct growth_range a_second;
 };
 

@@ -15,7 +15,7 @@ struct process {
 	uint32_t number;
 	uint64_t life_ns;
 	uint64_t counted[NR_STATES], sampled[NR_STATES];
-	uint64_t woken_ns;		/* of waits of which is said who ended them */
+	uint64_t woken_ns;		/* of waits whose wakers are known */
 };
 
 struct walls {

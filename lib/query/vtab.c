@@ -451,8 +451,8 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 }
 
 /*
- * Widens [*from, *to] no further than the bound allows; false: nothing can be within it.  What is not a
- * number bounds nothing here.
+ * Widens [*from, *to] no further than the bound allows; false: nothing can be within it.  A value that
+ * is not a number bounds nothing here.
  */
 static bool bound(sqlite3_value *value, bool lower, bool upper, uint64_t *from, uint64_t *to)
 {
@@ -525,7 +525,7 @@ static int take_range(struct vtab *v, struct cursor *c)
 	return SQLITE_OK;
 }
 
-/* Goes on to a part that has rows. */
+/* Go on to a part that has rows. */
 static int query_vtab_settle(struct vtab *v, struct cursor *c)
 {
 	int r = SQLITE_OK;

@@ -3,8 +3,8 @@
  * address.c - address to name, over time: which module, function and line an address of a process was.
  *
  * Of each process there is the list of its mappings, as they appeared, with what a fork gave it; and what
- * there is at a time, which follows the list when one asks for times that ascend, and begins anew when they
- * do not.
+ * there is at a time, which follows the list when one asks for times that ascend, and starts again when
+ * they do not.
  */
 #include <errno.h>
 #include <string.h>
@@ -205,7 +205,7 @@ static bool find_kernel(struct names *x, uint64_t address, struct frame *f)
 	return false;
 }
 
-/* time_ns is CLOCK_MONOTONIC. */
+/* Find the frame of an address; time_ns is CLOCK_MONOTONIC. */
 static bool find_frame(struct arcprof_trace *t, const struct arcprof_address *a, uint64_t time_ns,
 		       struct frame *f)
 {

@@ -27,7 +27,7 @@ struct arc_row {
 };
 
 struct arc_opts {
-	bool compact, every_instruction;	/* a row each; neither: a row a block */
+	bool compact, every_instruction;	/* a row each; neither: a row per block */
 	bool collapse_kernel;
 };
 

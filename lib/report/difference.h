@@ -15,8 +15,8 @@ struct difference {
 };
 
 /*
- * format: of text, JSON and CSV (enum format_id), which arcprof-diff(1) documents; width: of the terminal,
- * 0: names are never truncated. Of the user's choice the columns are followed.
+ * Print a difference. format: text, JSON or CSV (enum format_id), as in arcprof-diff(1); width: of the
+ * terminal, 0: names are never truncated. Only the columns of choice are used.
  */
 int difference_print(const struct difference *d, const struct sheet_choice *choice, int format, int width,
 		     FILE *out, struct err *e);
@@ -28,7 +28,7 @@ void difference_columns(const struct diff_rows *x, struct sheet_column *c);
 void difference_cells(const struct difference *d, size_t i, const uint32_t *ids, bool csv, struct cell *c);
 /* Return the row's share of the total of a side, 0 to 1. */
 double difference_share(const struct diff *d, const struct diff_row *row, unsigned int side);
-/* Numbers of contexts, [node], in the order in which they are shown. For free(). */
+/* Return numbers of contexts, [node], in the order in which they are shown. For free(). */
 uint32_t *difference_ids(const struct choice *c);
 void difference_json_head(const struct difference *d, struct json *j);
 

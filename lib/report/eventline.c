@@ -58,7 +58,7 @@ static void eventline_add(struct line *l, const struct event *x)
 	row->column[MIN(i, l->nr_columns - 1)]++;
 }
 
-/* 0 is empty; all else shows. */
+/* Return the character of a share: 0 is empty; all else shows. */
 static char shade(double share)
 {
 	static const char shades[] = ".:-=+*#%@";

@@ -117,7 +117,7 @@ static void put_marks(const struct view *v, const char *what, const struct view_
 	buf_putc(b, '\n');
 }
 
-/* Calls beside samples, of which something else is said. */
+/* Calls beside samples, whose line is another one. */
 static const struct view_stacks *calls_beside(const struct view *v)
 {
 	return sampled(v) && sampled(v) != &v->stacks[0] ? &v->stacks[0] : NULL;
@@ -780,7 +780,7 @@ static void put_filters(const struct view *v, struct buf *b)
 	report_put_filter(r, v->origin->nr_left_out, "sample", b);
 }
 
-/* 0: not known, or not of what is shown. */
+/* Return how many threads lived; 0: not known, or not of what is shown. */
 static uint64_t nr_lived(const struct view *v)
 {
 	const struct selection *s = &v->o->select;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* holders.c - waits for locks as a tree: below each who had the lock, and what that thread waited for. */
+/* holders.c - waits for locks as a tree: below each wait its owner, and what that thread waited for. */
 #include <inttypes.h>
 
 #include "base/mem.h"

@@ -77,7 +77,7 @@ static bool has_fact(const struct view *v, enum format_fact fact)
 	case FACT_DISPATCHES:
 		return origin->has_dispatches;
 	default:
-		return false;		/* metrics: their names are said */
+		return false;		/* metrics: the message names them */
 	}
 }
 

@@ -212,7 +212,7 @@ static int sched_print(struct trace_reader *t, const struct report_opts *o, FILE
 	struct sched_opts opts = { .select = &o->select };
 	int r = sched_read(&sums, t, &opts, e);
 
-	/* Once for the sums that are said first, once for the lines. */
+	/* Read once for the sums, which come first, and once for the lines. */
 	opts.line = schedline_print_line;
 	opts.line_ctx = &p;
 	if (!r)

@@ -145,7 +145,7 @@ static struct interval interval_of(const struct judge *j, const struct limit *l,
 	return (struct interval){ i.low * (s->n ? s->n : 1) * each, i.high * (s->n ? s->n : 1) * each };
 }
 
-/* 0: no part of the interval is beyond the limit, 2: all of it is, 1: a part is. */
+/* Return 0 if no part of the interval is beyond the limit, 2 if all of it is, 1 if a part is. */
 static int beyond(const struct limit *l, double low, double high)
 {
 	switch (l->op) {

@@ -3,7 +3,7 @@
  * native.c - see native.h.
  *
  * A thread's stack ends with what the C library has of the thread, and there is the list of its robust
- * mutexes, whose address the kernel tells of any thread: glibc's nptl/allocatestack.c, musl's
+ * mutexes, whose address the kernel has for any thread: glibc's nptl/allocatestack.c, musl's
  * pthread_create.c. It begins behind a guard, which is a mapping of its own.
  *
  * Source for malloc(): glibc's malloc/arena.c (heap_info) and malloc.c (sysmalloc_mmap()).

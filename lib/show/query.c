@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * query_rows.c - rows of a query as text, CSV or JSON. Text has columns as wide as what is in the first
- * rows, numbers on the right.
+ * query.c - rows of a query as text, CSV or JSON. Text columns are as wide as the first rows need, with
+ * numbers on the right.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -181,7 +181,7 @@ static int take_head(void *ctx, const char *const *names, size_t nr)
 	r->columns = xcalloc(nr, sizeof(*r->columns));
 	for (i = 0; i < nr; i++) {
 		r->names[i] = xstrdup(names[i]);
-		if (sheet_is_text(&r->sheet)) {		/* it is as foreign as what is below */
+		if (sheet_is_text(&r->sheet)) {		/* names are as foreign as the rows */
 			quote_add(&b, names[i]);
 			free(r->names[i]);
 			r->names[i] = buf_take(&b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* query_rows.h - prints the rows of a query as a sheet. */
+/* query.h - prints the rows of a query as a sheet. */
 #ifndef SHOW_QUERY_H
 #define SHOW_QUERY_H
 

@@ -127,7 +127,7 @@ static void top_procs_measure(struct top_proc *x, uint64_t now_ns)
 		rss = now.rss_bytes;
 		if ((x->heap_max || x->nr_looks++ < MAX_LOOKS) && read_heap(x->pid, &h)) {
 			x->heap_max = h.committed;
-			heap = h.used ? h.used : TOP_UNKNOWN;	/* nothing is said before it collects */
+			heap = h.used ? h.used : TOP_UNKNOWN;	/* nothing is known before it collects */
 		}
 	}
 	top_procs_push(x->track[TOP_CPU], cpu);

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  [1] every pointer in a struct cfi_fde lies in the section's bytes;
- *  [2] entries are sorted by pc, one an address.
+ *  [2] entries are sorted by pc, one per address.
  *
  * Source: DWARF 5 section 6.4 and the LSB's chapters on .eh_frame and .eh_frame_hdr.
  */

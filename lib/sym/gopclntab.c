@@ -3,7 +3,7 @@
  * gopclntab.c - the layouts of the table, and what it says of an address.
  *
  * A header; an index of the functions by address, each with the offset of its record; the records;
- * strings; and tables of values, one a function and kind: pairs of numbers, by how much the value changes
+ * strings; and tables of values, one per function and kind: pairs of numbers, by how much the value changes
  * and for how many bytes it holds.
  *
  * Invariant: everything is read through gopcln_get(), string_at() or a span over the bytes, so any bytes
@@ -221,7 +221,7 @@ bool gopcln_depths(const struct gopcln *t, const struct gopcln_func *f, struct g
 	return open_values(t, f, gopcln_field(t, f, FIELD_DEPTHS), v);
 }
 
-/* -1: nothing is said of vaddr. */
+/* Return -1 if nothing is known of vaddr. */
 static int32_t value_at(const struct gopcln *t, const struct gopcln_func *f, uint64_t off, uint64_t vaddr)
 {
 	struct gopcln_values v;

@@ -68,7 +68,7 @@ struct gopcln_values {
 };
 
 /*
- * Find the bytes between the stack pointer and where it was at entry. Returns false if nothing is said of f.
+ * Find the bytes between the stack pointer and where it was at entry. Return false if nothing is known of f.
  */
 bool gopcln_depths(const struct gopcln *t, const struct gopcln_func *f, struct gopcln_values *v);
 /* Move to the next range; return false if there is none. */

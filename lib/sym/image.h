@@ -2,7 +2,7 @@
 /*
  * image.h - the bytes of one ELF file, read with every offset and size checked.
  *
- * A file is read with pread(), never mapped: one that is cut short or rewritten while we read
+ * A file is read with pread(), never mapped: one that is truncated or rewritten while we read
  * it gives short reads, where a mapping gives SIGBUS.  Headers are widened to 64 bits, so that
  * only this file knows the two classes.  Little-endian files only.
  */

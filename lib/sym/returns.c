@@ -5,7 +5,7 @@
  *
  * That is right only where nothing lies between instructions, as tables do in some code written by hand: the
  * kernel would put a breakpoint into the middle of an instruction, or into data. So each jump within the
- * function must lead to the begin of an instruction that was looked at.
+ * function must lead to the beginning of an instruction that was looked at.
  *
  * A jump to another function ends it, too: the other one returns to its caller. What the compiler has moved
  * away as unlikely is a function "f.cold" to the symbols, and still a part of f.

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * spelled.c - names that are no code but a spelling: OCaml's, with the module before and a number behind, and
- * those of gfortran.
+ * spelled.c - names that are spelled rather than encoded: OCaml's, with the module in front and a number at
+ * the end, and gfortran's.
  */
 #include <ctype.h>
 #include <string.h>
 
 #include "sym/languages.h"
 
-/* "_123" at the end tells functions of one name from each other, and is all that one without a name has. */
+/*
+ * Return the length without "_123" at the end, which distinguishes functions of one name, and is all that one
+ * without a name has.
+ */
 static size_t without_number(const char *name, size_t len)
 {
 	size_t digits = len;

@@ -18,7 +18,7 @@ struct symtab_entry {
 };
 
 struct symtab {
-	struct symtab_entry *entries;	/* after symtab_finish(): sorted, one an address */
+	struct symtab_entry *entries;	/* after symtab_finish(): sorted, one per address */
 	size_t nr_entries, alloc_entries;
 	struct buf names;
 	/* when not empty: where entries and names are, and nothing can be added */

@@ -3,7 +3,7 @@
  * carry.c - a table of encoded records by what they name.
  *
  * Invariants, cited below as [n]:
- *  [1] an item whose "file" is the file in hand is in it, and so is all that it refers to;
+ *  [1] an item whose "file" is the current file is in it, and so is all that it refers to;
  *  [2] indices of items are good until carry_next(): only that drops any.
  */
 #include <stdlib.h>
@@ -47,7 +47,7 @@ struct item {
 struct carry {
 	void (*emit)(void *ctx, const void *record, size_t len);
 	void *ctx;
-	uint32_t file;		/* in hand; counts from 1 */
+	uint32_t file;		/* the current one; counts from 1 */
 	struct item *items;
 	size_t nr_items, alloc_items;
 	struct map by_key;

@@ -19,7 +19,7 @@ enum { CARRY_SYMBOLS_MAX = 64 << 20 };	/* bytes */
 
 struct carry;
 
-/* emit() gets each record that goes into the file in hand. */
+/* emit() gets each record that goes into the current file. */
 struct carry *carry_new(void (*emit)(void *ctx, const void *record, size_t len), void *ctx);
 void carry_free(struct carry *c);
 

@@ -240,7 +240,7 @@ static int store_standing(struct splice *s)
 	return r;
 }
 
-/* Says what something is, whenever it is said: those are in several files. */
+/* Describes something, at any time; such records are in several files. */
 static bool is_name_record(const struct walk_record *r)
 {
 	const struct record_row *row = record_find(r->major, r->minor);

@@ -11,11 +11,11 @@
 
 struct tree {
 	uint32_t number;
-	uint32_t offset, highest;	/* of nodes: that of the segment in hand, and the last number given */
+	uint32_t offset, highest;	/* of nodes: that of the current segment, and the last number given */
 	bool known;			/* what is in first is of a record */
 	bool listed;			/* in changed */
 	struct rec_call_tree sum;	/* of the segments before; of it, what counts */
-	struct rec_call_tree last;	/* of the one in hand */
+	struct rec_call_tree last;	/* of the current one */
 	uint64_t start_ns;		/* of the first */
 	struct events {			/* of its calls, by those so far */
 		uint32_t nr_metrics;
@@ -33,12 +33,12 @@ struct splice_calls {
 	struct map of;			/* number of a tree -> index */
 	struct tree *trees;
 	size_t nr, alloc;
-	uint32_t *changed;		/* indices of trees that the segment in hand has */
+	uint32_t *changed;		/* indices of trees that the current segment has */
 	size_t nr_changed, alloc_changed;
 	struct calls_reader reader;
-	struct call_event *events;	/* of the record in hand, as they will be */
+	struct call_event *events;	/* of the current record, as they will be */
 	size_t nr_events, alloc_events;
-	struct records *out;		/* of the chunk in hand */
+	struct records *out;		/* of the current chunk */
 	bool bad;
 };
 
@@ -162,7 +162,7 @@ static void end_events(struct splice_calls *s, uint32_t tree, uint32_t nr_metric
 	s->nr_events = 0;
 }
 
-/* Does the file go on where the one before ended? */
+/* Return whether the file goes on where the one before ended. */
 static bool meets(const struct events *ev)
 {
 	size_t i;

@@ -51,7 +51,7 @@ struct walk {
 	uint64_t gap_end;		/* of the latest gap: one that adjoins is the same place */
 
 	z_stream z;
-	uint8_t *raw, *rows;		/* of the chunk in hand */
+	uint8_t *raw, *rows;		/* of the current chunk */
 	size_t raw_alloc, rows_alloc;
 	bool inflates;			/* z is in use */
 };
@@ -419,7 +419,7 @@ struct stream {
 	bool ended;		/* that was the last of the trace */
 };
 
-/* Does the trace end here? What is not a trace, or no longer one, may have no end. */
+/* Return whether the trace ends here. What is not a trace, or no longer one, may have no end. */
 static bool walk_stream_is_over(struct walk *w, struct stream *s)
 {
 	const struct trf_header *first = (const struct trf_header *)w->mem;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * write_events.c - events of JVMs as Chrome's trace events: what lasts is a bar on the track of its thread,
- * what happens a mark.  Labels of threads begin and end on a track of their own (asynchronous events): they
- * need not nest with what the thread does.
+ * write_events.c - writes events of JVMs as Chrome's trace events: one with a duration is a bar on the
+ * track of its thread, others are marks.  Labels of threads begin and end on a track of their own
+ * (asynchronous events): they need not nest with what the thread does.
  */
 #include <errno.h>
 

@@ -6,7 +6,7 @@
  *	[0.156s][info][gc          ] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->6M(64M) 12.866ms
  *	[0.156s][info][safepoint   ] Safepoint "Cleanup", Time since last: 1 ns, Reaching safepoint: 2 ns, ...
  *
- * Source: gcTraceTime.cpp and safepoint.cpp of the JDK. A line is written when what it tells of has ended.
+ * Source: gcTraceTime.cpp and safepoint.cpp of the JDK. A line is written when what it reports has ended.
  * Without the uptime in seconds or milliseconds, which is a default, a line has no time.
  */
 #include <ctype.h>
