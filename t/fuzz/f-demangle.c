@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* f-demangle.c - any text as linkage names, one a line. */
+/* f-demangle.c - any text as linkage names, one per line. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * What a program may say of its threads' labels, between samples, in any order: what the recorder writes of
- * it is read back. Four bytes a step (what, whose, when, which of its records), and for labels a length and
+ * it is read back. Four bytes per step (what, whose, when, which of its records), and for labels a length and
  * a text.
  */
 #include <stdlib.h>

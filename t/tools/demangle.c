@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* demangle.c - the names on standard input as reports show them, one a line. */
+/* demangle.c - the names on standard input as reports show them, one per line. */
 #include <stdio.h>
 #include <string.h>
 

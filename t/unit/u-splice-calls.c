@@ -224,7 +224,7 @@ TEST(splice_calls_keeps_what_is_open_behind_a_gap)
 	CHECK_U64(h.nr, 6);
 	for (i = 0; i < 6; i++)
 		CHECK_U64(h.events[i].kind, kinds[i]);
-	/* and what the last one says of its end stays as well */
+	/* the end that the last file reports stays as well */
 	records_reset(&out);
 	splice_events(s, first_file, ARRAY_SIZE(first_file), &out);
 	splice_calls_end(s, &out);

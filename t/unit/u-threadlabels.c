@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* u-threadlabels.c - from what programs say of their threads' labels to what a reader knows of samples. */
+/* u-threadlabels.c - from labels that programs report to the labels that a reader finds for samples. */
 #include <stdio.h>
 #include <string.h>
 
@@ -107,7 +107,7 @@ TEST(thread_labels_are_those_of_the_time_however_late_they_come)
 	struct subject s;
 
 	begin(&s);
-	sample(&s, 7, 150);		/* before the program's word of it */
+	sample(&s, 7, 150);		/* before the program reports its label */
 	label(&s, 100, 1, 0, "k=a");
 	label(&s, 300, 3, 0, "");
 	label(&s, 200, 2, 0, "z=1,k=b");	/* not in order */
