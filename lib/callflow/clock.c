@@ -94,8 +94,8 @@ uint64_t callflow_cpu_resync(struct callflow_kthread *k)
 }
 
 /*
- * Open a perf event on the calling thread, and map its first page; NULL: not available. Under a filter of
- * system calls it is not tried: filters that do not allow perf events may kill for it, as those of systemd do.
+ * Open a perf event on the calling thread, and map its first page; NULL: not available. It is not tried under
+ * a filter of system calls: one that does not allow perf events may kill for it, as those of systemd do.
  */
 static const volatile void *open_event(uint32_t type, uint64_t config, uint64_t config1, int *fd)
 {

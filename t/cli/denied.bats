@@ -152,7 +152,7 @@ fails_with() {
 	[ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && grep -q 'open files' err; }
 }
 
-@test "denied: few open files are what a JVM without stacks is said to lack" {
+@test "denied: where too few files may be open for Java stacks, the summary says so" {
 	skip_unless_perf
 	use_any_jdk
 	local files

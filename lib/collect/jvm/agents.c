@@ -829,11 +829,12 @@ int agents_turn_ms(const struct collect *c)
 	const struct collect_opts *o = c->o;
 
 	/*
-	 * With a hundred JVMs each turn costs some hundred microseconds. As many samples in a tenth of a second
-	 * take a quarter of the smallest ring; other records come in bursts.
+	 * With a hundred JVMs each turn costs some hundred microseconds. What so many samples take in a
+	 * tenth of a second is a quarter of the smallest ring; other records come in bursts.
 	 */
-	if (o->nr_sources || o->jvm_events || o->callflow.on || c->timed || c->walls || o->live_gc ||
-	    o->live_histogram || collect_expected_hz(&c->ev.conf) > RARE_HZ)
+	if (o->nr_sources || o->jvm_events || o->callflow.on || c->timed || c->walls ||
+	    o->live_gc || o->live_histogram ||
+	    collect_expected_hz(&c->ev.conf) > RARE_HZ)
 		return USUAL_MS;
 	return RARE_MS;
 }

@@ -333,7 +333,8 @@ static void walls_look(struct collect *c, uint64_t now_ns)
 	catch_up(c);
 	w->look_ns = now_ns;
 	w->due_ns = now_ns + chance_around(&w->random, w->interval_ns);	/* no program is in step with us */
-	if (filter(c))		/* else the clocks' own turn does that: a clock begins again with each change */
+	/* other clocks have a turn of their own for that: a clock begins again with each change */
+	if (filter(c))
 		evsets_vary_periods(&c->ev);
 	if (w->polls) {
 		wallpolls_look(c, w->polls, now_ns);
