@@ -334,10 +334,30 @@ is_whole() {
 	jq -e '.totals.samples < 1000 or (.totals.share > .95 and .totals.share < 1.05)' account.json
 }
 
+# told <file>...: each has what JVMs counted. One that is busy may not answer in the 100 ms that the end of a file waits.
+told() {
+	local f
+	for f; do
+		run_arcprof report --account --metric alloc "$f"
+		[[ $stderr != *"did not answer in time"* && $stderr != *"not all JVMs count"* ]] || return 1
+	done
+}
+
+# until_told <told> <command>...: repeats the command, which records into ./dir, until what is there has been told.
+until_told() {
+	local i
+	for i in {1..6}; do
+		rm -rf dir
+		"${@:2}" || true
+		! "$1" dir/*.arc || return 0
+	done
+	return 1
+}
+
 several_files_of_a_jvm() {
 	local f sum metric
-	rm -rf dir
-	arcprof record -q -e alloc=64k,gc,wall --segment 500ms -o dir -- java -Xmx64m -cp "$CLASSES" Allocated 64 2 >truth
+	until_told told \
+		arcprof record -q -e alloc=64k,gc,wall --segment 500ms -o dir -- java -Xmx64m -cp "$CLASSES" Allocated 64 2 >truth
 	set -- dir/*.arc
 	[ $# -ge 3 ]
 	for metric in alloc wall; do
@@ -393,7 +413,10 @@ several_files_of_a_jvm() {
 		java -Xmx64m -cp "$CLASSES" Allocated 64 4 >/dev/null &
 		sleep 1.5; kill -KILL \$pid; wait
 	END
-	arcprof record -q -e alloc=64k,gc --segment 500ms -o dir -- sh both || true
+	told_around() {
+		told "$1" "${@: -2:1}"
+	}
+	until_told told_around arcprof record -q -e alloc=64k,gc --segment 500ms -o dir -- sh both
 	set -- dir/*.arc
 	[ $# -ge 5 ]
 	is_whole alloc "$1"
@@ -430,8 +453,9 @@ several_files_of_a_jvm() {
 	"$ARCPROF" record --segment 400ms -o dir -p $pid 2>recorder.err </dev/null 3>&- &
 	RECORDER=$!
 	until_it_records
-	until compgen -G 'dir/*.arc' >ended; do sleep .05; done
+	until compgen -G 'dir/*.arc' >before; do sleep .05; done
 	ctl pause
+	compgen -G 'dir/*.arc' >ended
 	sleep .5
 	ctl resume
 	until [ "$(compgen -G 'dir/*.arc' | wc -l)" -gt "$(wc -l <ended)" ]; do sleep .05; done
@@ -439,11 +463,12 @@ several_files_of_a_jvm() {
 	kill $pid
 	wait $pid || true
 	set -- dir/*.arc
-	[ $# -ge 3 ]
-	# the first one ended before the pause
-	run_arcprof report --xprof "$1"
+	# those that ended before the pause; which of them that ended as it was asked for, cannot be known
+	run_arcprof report --xprof "$(head -n 1 before)"
 	[[ $output == *"of CPU time sampled"* ]]
-	for f in "${@:2}" dir; do
+	shift "$(wc -l <ended)"
+	[ $# -ge 1 ]
+	for f in "$@" dir; do
 		run_arcprof report --account "$f"
 		[ "$status" -eq 1 ]
 		[[ $stderr == *"the trace has no account of CPU time"* ]]
@@ -459,21 +484,25 @@ busy() {
 
 @test "account: the machine has what the kernel counts for its CPUs" {
 	skip_unless_clocks_of_cpus
-	local i before after pids=() rows
+	local i before after from to pids=() rows
 	for ((i = 0; i < $(nproc); i++)); do
 		sh -c 'while :; do :; done' 3>&- &
 		pids+=($!)
 	done
 	before=$(busy)
-	arcprof record -q -a --no-java -m 16M -F 1000 -d 1 -o trace
+	start_recorder -a --no-java -m 16M -F 1000
+	from=$(busy)
+	sleep 1
+	to=$(busy)
+	end_recorder
 	after=$(busy)
 	arcprof record -q -a --no-java -m 16M -F 1000 --segment 500ms -d 1500ms -o dir
 	kill "${pids[@]}"
 	wait "${pids[@]}" || true
 	arcprof report --check trace >check || { cat check; return 1; }
 	grep -q 'ok   samples and threads of accounts = what was counted  *2 checked' check
-	# not all of the recorder's own life is in it
-	is_between $(((after - before) * 50 / 100)) "$(ms cpu_ns)" $((after - before))
+	# as the kernel has it at its last ticks; not all of the recorder's own life is in it
+	is_between $(((to - from) * 95 / 100 - 20 * $(nproc))) "$(ms cpu_ns)" $((after - before))
 	is_between 85 "$(share)" 115
 	rows=$(arcprof report --account --format csv trace | cut -d , -f 1 | tail -n +2 | sort)
 	[ "$(wc -l <<<"$rows")" -eq "$(nproc)" ]
