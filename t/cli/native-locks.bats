@@ -8,7 +8,8 @@ setup_file() {
 
 record() {	# <event>...: the files truth, table and tree
 	"$ARCPROF" record -e "$1" -o trace "$BATS_FILE_TMPDIR/known" >truth 2>err || { cat truth err; return 1; }
-	[[ $(cat err) == *" 0 lost"*" 100.0 % complete stacks"* ]] || { cat err; return 1; }
+	# a sample of the CPU may hit the first or last instructions of a thread, which have no callers
+	[[ $(cat err) == *" 0 lost"* && ($1 == *clock* || $(cat err) == *" 100.0 % complete stacks"*) ]] || { cat err; return 1; }
 	"$ARCPROF" report -i trace --check >check || { cat check; return 1; }
 	"$ARCPROF" report -i trace --locks --format json >table
 	"$ARCPROF" report -i trace --xprof --metric lock --format json >rows
