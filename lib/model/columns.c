@@ -52,6 +52,18 @@ static bool is_of_samples(const struct names *x, const char *name)
 	return false;
 }
 
+/* Say that a metric is missing, and how it is recorded: a report such as --created may have chosen it. */
+static void set_unknown(const char *name, const char *available, struct err *e)
+{
+	static const char *const events[] = { "alloc", "live", "lock", "wall" };
+	size_t i;
+
+	err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, available);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		if (!strcmp(events[i], name))
+			err_hint(e, "'arcprof record -e %s' records it", name);
+}
+
 static int unknown_event(const struct event_columns *k, const struct names *x, const char *name,
 			 struct err *e)
 {
@@ -63,7 +75,7 @@ static int unknown_event(const struct event_columns *k, const struct names *x, c
 	if (is_of_calls(x, name))
 		err_set(e, EINVAL, "metric '%s' is of calls, which this report does not show", name);
 	else
-		err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "none");
+		set_unknown(name, b.data ? b.data : "none", e);
 	buf_release(&b);
 	return -EINVAL;
 }
@@ -291,7 +303,7 @@ static int unknown_metric(const struct candidates *c, const struct names *x, con
 	if (is_of_samples(x, name))
 		err_set(e, EINVAL, "metric '%s' is of samples, which this report does not show", name);
 	else
-		err_set(e, EINVAL, "unknown metric '%s' (the trace has: %s)", name, b.data ? b.data : "calls");
+		set_unknown(name, b.data ? b.data : "calls", e);
 	buf_release(&b);
 	return -EINVAL;
 }

@@ -377,7 +377,7 @@ static void locks_report_print_text(const struct rows *r, FILE *out)
 	report_print_hidden(r->nr_hidden + sheet_nr_hidden(&s), out);
 	sheet_end(&s);
 	if (!r->o->choice.columns.nr_items)
-		fputs("\n -: not counted: HotSpot does not, record --lock-exact does but for TIER2 and TIER3\n", out);
+		fputs("\n -: not counted; record --lock-exact counts locks of the classes that it names, but not TIER2, TIER3\n", out);
 }
 
 static void locks_report_put_head(const struct rows *r, struct json *j)

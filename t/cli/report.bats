@@ -359,9 +359,14 @@ for r in csv.reader(sys.stdin):
 	[ "$status" -eq 1 ]
 	[[ "$stderr" == *"such as --metric alloc,objects: 'cpu' is not"* ]]
 	run_arcprof report -i "$MIXED" --created
-	[[ "$stderr" == *"unknown metric 'alloc'"* ]]
+	[[ "$stderr" == *"unknown metric 'alloc'"*"hint: 'arcprof record -e alloc' records it"* ]]
 	run_arcprof report -i "$MIXED" --created --blame
 	[ "$status" -eq 2 ]
+}
+
+@test "report: --locks says which locks are counted" {
+	arcprof report -i "$DATA/facts/trace" --locks >locks
+	grep -F -e '-: not counted; record --lock-exact counts locks of the classes that it names' locks
 }
 
 @test "report: pruning leaves a connected tree and says what is shown" {
