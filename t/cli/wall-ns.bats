@@ -192,4 +192,9 @@ java_attached() {
 	[ "$status" -eq 125 ]
 	[[ $output == *"/proc has the processes of another PID namespace"* ]]
 	[ ! -e trace ]
+	run unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$ARCPROF" record -o trace -- true
+	[ "$status" -eq 125 ]
+	[ "$output" = "arcprof record: /proc has no processes: it is not mounted
+hint: mount -t proc proc /proc" ]
+	[ ! -e trace ]
 }

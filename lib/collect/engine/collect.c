@@ -614,17 +614,20 @@ static int rings_target(const struct collect_opts *o, const struct program *p)
 }
 
 /*
- * Check that /proc is that of our PID namespace. Without one mounted for it, the kernel's records and our own
- * number would mean other processes than in /proc.
+ * Check that /proc is that of our PID namespace. With another, the kernel's records and our own number would
+ * mean other processes than in /proc; without any, samples would have no stacks and no names.
  */
 static int check_proc(struct err *e)
 {
 	char text[16] = "";
+	bool known = readlink("/proc/self", text, sizeof(text) - 1) > 0;
 
-	if (readlink("/proc/self", text, sizeof(text) - 1) <= 0 || atoi(text) == getpid())
+	if (known && atoi(text) == getpid())
 		return 0;
-	err_set(e, ENOTSUP, "/proc has the processes of another PID namespace");
-	err_hint(e, "mount -t proc proc /proc, in a mount namespace of its own: unshare --pid --fork --mount-proc does");
+	err_set(e, ENOTSUP, known ? "/proc has the processes of another PID namespace" :
+				    "/proc has no processes: it is not mounted");
+	err_hint(e, "mount -t proc proc /proc%s",
+		 known ? ", in a mount namespace of its own: unshare --pid --fork --mount-proc does" : "");
 	return -e->code;
 }
 
