@@ -133,6 +133,21 @@ agrees() {
 	run_arcprof report --import cut
 	[ "$status" -eq 1 ]
 	[ "$stderr" = "arcprof report: cut: truncated, or not finished: its only chunk has no end" ]
+	# of a JVM that was killed: what was written after the last flush is not of the chunk
+	local first
+	first=$(od -An -j8 -N8 --endian=big -tu8 "$file" | tr -d ' ')
+	{ head -c "$first" "$file"; printf 'written later'; } >open
+	printf '\4' | dd of=open bs=1 seek=64 conv=notrunc status=none
+	cat open "$file" >joined
+	for file in open joined; do
+		run_arcprof report --import $file
+		[ "$status" -eq 0 ]
+		grep -qx "the recording was not ended: what the JVM had not written by its last flush is missing" <<<"$output"
+		grep -q " $([ $file = open ] && echo 46 || echo 138) samples" <<<"$output"
+	done
+	file=$BATS_FILE_TMPDIR/async.jfr
+	run_arcprof report --import "$file"
+	! grep -q 'not ended' <<<"$output"
 	{ head -c 68 "$file"; printf "\377\377\377\377\377"; tail -c +74 "$file"; } >bad
 	run_arcprof report --import bad
 	[ "$status" -eq 1 ]

@@ -42,6 +42,7 @@ struct jfr {
 	uint64_t lost_samples, lost_bytes;
 	uint64_t nr_waiting;		/* samples of threads that did not run */
 	uint64_t unfinished_bytes;	/* at the end, of a chunk that was not finished */
+	bool is_open;			/* a chunk ends with what was flushed last */
 	char *lost, *command, *host;	/* as arcprof wrote them */
 	bool no_thread;			/* some event has none */
 };
@@ -238,6 +239,7 @@ static int begin_chunk(struct jfr *j, const uint8_t *data, size_t left, struct e
 		return 1;
 	if (size < HEADER_SIZE || !c->ticks_per_s)
 		return err_set(e, EINVAL, "damaged: invalid header of a chunk");
+	c->is_open = data[64];
 	return 0;
 }
 
@@ -476,12 +478,22 @@ static int read_chunk(struct jfr *j, bool counting, struct err *e)
 	return r;
 }
 
+/* Return how much of a chunk is behind its end as of the last flush: all up to the next chunk. */
+static size_t length_beyond(const char *data, size_t len)
+{
+	static const char version_2[] = "FLR\0\0\2\0";
+	const char *next = memmem(data, len, version_2, sizeof(version_2) - 1);
+
+	return next ? (size_t)(next - data) : len;
+}
+
 static int read_chunks(struct jfr *j, const char *data, size_t len, bool counting, struct err *e)
 {
 	size_t at = 0, nr = 0;
 	int r = 0;
 
 	while (at < len && !r) {
+		bool is_open;
 		size_t size;
 
 		r = begin_chunk(j, (const uint8_t *)data + at, len - at, e);
@@ -490,12 +502,16 @@ static int read_chunks(struct jfr *j, const char *data, size_t len, bool countin
 			return nr ? 0 : err_set(e, EINVAL, "truncated, or not finished: its only chunk has no end");
 		}
 		size = j->chunk.len;
+		is_open = j->chunk.is_open;
+		j->is_open |= is_open;
 		if (!r)
 			r = read_chunk(j, counting, e);
 		nr++;
 		if (r)
 			err_wrap(e, "chunk %zu at byte %zu", nr, at);
 		at += size;
+		if (is_open && !r)
+			at += length_beyond(data + at, len - at);
 	}
 	return r;
 }
@@ -522,6 +538,8 @@ static void say_what_is_known(struct jfr *j)
 	if (j->unfinished_bytes)
 		import_note(im, "the last chunk (%" PRIu64 " bytes) is not finished: its events are missing",
 			    j->unfinished_bytes);
+	if (j->is_open)
+		import_note(im, "the recording was not ended: what the JVM had not written by its last flush is missing");
 	if (j->nr_others)
 		import_note(im, "left out, as more than %d types have a stack: %" PRIu64 " events",
 			    MAX_SOURCES, j->nr_others);

@@ -68,6 +68,7 @@ struct jfr_chunk {
 	uint64_t tables_at, types_at;	/* offsets */
 	uint64_t start_ns, duration_ns, start_ticks, ticks_per_s;
 	bool compressed;
+	bool is_open;			/* the JVM had not ended it */
 	struct jfr_type *types;
 	size_t nr_types, alloc_types;
 	/* of arcprof's events that say what samples weigh: of execution, of wall-clock time; NULL: none */
