@@ -64,6 +64,7 @@ bases() {
 		 {"ph":"X","pid":1,"tid":2,"ts":10,"dur":4,"name":"inner"},
 		 {"ph":"X","pid":1,"tid":2,"ts":10,"dur":1.5,"name":"innermost"},
 		 {"ph":"C","pid":1,"tid":2,"ts":11,"name":"counter"},
+		 {"ph":"X","pid":1,"tid":2,"ts":20,"dur":-3,"name":"endless"},
 		 {"ph":"E","pid":1,"tid":2,"ts":30},
 	E
 	arcprof report -q --import t.json --format folded | grep -v '^#' | sort >got
@@ -74,6 +75,7 @@ bases() {
 	E
 	run_arcprof report --import t.json
 	grep -q '^left out: 1 events that are no times of functions' <<<"$output"
+	grep -qx '1 events have no valid duration, and no time' <<<"$output"
 	grep -q '^1 events begin without an end, or end without a beginning' <<<"$output"
 	# a part that was cut out of a trace, whose chunks are in no order
 	sed 's/^ *//' >t.json <<-'E'

@@ -60,7 +60,7 @@ struct chrome {
 	} *chunks;
 	size_t nr_chunks, alloc_chunks;
 	uint32_t events[2];		/* + 1 */
-	uint64_t nr_other, nr_overlaps, nr_unpaired, nr_unknown;
+	uint64_t nr_other, nr_overlaps, nr_unpaired, nr_unknown, nr_endless;
 	double first_us, last_us;
 	bool truncated, has_samples;
 	struct jsonin frames, samples;	/* "stackFrames" and their "samples"; p NULL: none */
@@ -521,9 +521,13 @@ static void take_slice(struct chrome *c, const struct event *ev)
 				      .module = { "", 0 }, .file = { "", 0 } };
 	struct slice s = { .at_us = ev->at_us, .end_us = NAN, .lane = lane_of(c, ev), .index = c->nr_slices };
 	struct lane *l = &c->lanes[s.lane];
+	bool has_end;
 
-	if (*ev->phase.s == 'X')
-		s.end_us = ev->at_us + (ev->dur_us > 0 && ev->dur_us < 0x1p52 ? ev->dur_us : 0);
+	if (*ev->phase.s == 'X') {
+		has_end = ev->dur_us >= 0 && ev->dur_us < 0x1p52;
+		c->nr_endless += !has_end;
+		s.end_us = ev->at_us + (has_end ? ev->dur_us : 0);
+	}
 	if (*ev->phase.s != 'E') {
 		if (!fn.name.len)
 			fn.name = (struct import_text){ "[no name]", 9 };
@@ -740,6 +744,9 @@ static void write_notes(struct chrome *c)
 	if (c->nr_other)
 		import_note(c->im, "left out: %llu events that are no times of functions, such as asynchronous ones, counters and marks",
 			    (unsigned long long)c->nr_other);
+	if (c->nr_endless)
+		import_note(c->im, "%llu events have no valid duration, and no time",
+			    (unsigned long long)c->nr_endless);
 	if (c->nr_unknown)
 		import_note(c->im, "left out: %llu samples of functions that are in no part of the file",
 			    (unsigned long long)c->nr_unknown);
