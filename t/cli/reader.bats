@@ -64,7 +64,7 @@ has_more_than() {
 	cat >spin.c <<-END
 		#include <unistd.h>
 		static volatile int x;
-		int spin(void) { for (int i = 0; i < 100000; i++) x += i; return access("stop", F_OK); }
+		__attribute__((noinline)) int spin(void) { for (int i = 0; i < 100000; i++) x += i; return access("stop", F_OK); }
 		int main(void) { while (spin()); }
 	END
 	gcc -O1 -g -o spin spin.c
@@ -74,7 +74,8 @@ has_more_than() {
 	touch stop
 	wait $!
 	# the names of functions in files come at the end
-	./example trace | grep -q '^main (.*spin.c:4)$'
+	./example trace >out
+	grep -q $'\tspin$' out
 }
 
 @test "reader: pkg-config knows what to link with" {
