@@ -395,14 +395,20 @@ bool jvm_make_rings(struct jvm *j, int fd, uint32_t flags)
 	return true;
 }
 
-/* Return whether no descriptor is left: what was tried may have failed for that. */
+/* Return whether hardly any descriptor is left: what was tried needs a few at once. */
 static bool lacks_files(void)
 {
-	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC), why = errno;
+	int fds[4], why = 0;
+	size_t nr = 0;
 
-	if (fd >= 0)
-		close(fd);
-	return fd < 0 && (why == EMFILE || why == ENFILE);
+	while (nr < ARRAY_SIZE(fds) && !why) {
+		fds[nr] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		why = fds[nr] < 0 ? errno : 0;
+		nr += !why;
+	}
+	while (nr)
+		close(fds[--nr]);
+	return why == EMFILE || why == ENFILE;
 }
 
 static bool set_up(struct jvm *j)
