@@ -512,7 +512,8 @@ TEST(wall_sees_a_thread_that_is_woken_while_it_goes_to_sleep)
 	by_slot = delay_by_slot(w, nodding.tid) - by_slot;
 	kill(rival, SIGKILL);
 	printf("# waited for a CPU: %.1f ms, by the kernel %.1f ms\n", by_slot / 1e6, by_kernel / 1e6);
-	CHECK(by_kernel > NODS * 20000ull);
+	/* a switch takes a microsecond or more; how long the rival stays on then is up to the kernel */
+	CHECK(by_kernel > NODS * 1000ull);
 	/* The kernel counts from when the CPU has taken it up, which may be another than the waker's. */
 	CHECK(by_slot > by_kernel / 100 * 92 && by_slot < by_kernel / 100 * 105 + NODS * 100000ull);
 	wall_close(w);
