@@ -514,6 +514,26 @@ busy() {
 	[ "$(arcprof report --account --format json dir | jq '.totals.share > .8 and .totals.share < 1.2')" = true ]
 }
 
+@test "account: the machine has none where the kernel counts more of a CPU than time has passed" {
+	skip_unless_clocks_of_cpus
+	cp /proc/stat stat
+	unshare --mount true 2>/dev/null || skip "mounts are not permitted"
+	# shellcheck disable=SC2016	# for the other shell
+	unshare --mount sh -c 'mount --bind stat /proc/stat && exec "$@"' sh \
+		"$ARCPROF" record -a --no-java -m 16M -o trace 2>recorder.err </dev/null 3>&- &
+	RECORDER=$!
+	until_it_records
+	awk '/^cpu/ { $2 += 100000 } { print }' stat >later
+	cat later >stat
+	end_recorder
+	run_arcprof report --account trace
+	[ "$status" -eq 1 ]
+	arcprof report --xprof trace >out
+	! grep -q 'of CPU time sampled' out || false
+	grep -q '^not recorded: an account of CPU time: the kernel counts more of CPU 0 than time has passed' out
+	check_trace trace
+}
+
 @test "account: the machine is sampled by clocks that are in step with nothing" {
 	skip_unless_clocks_of_cpus
 	arcprof record -q -a --no-java -F 1000 -o trace -- "$(workload shares)" 100 >/dev/null

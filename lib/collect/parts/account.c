@@ -31,6 +31,7 @@ enum {
 	LEAST_PERIODS = 20,
 	TICK_NS = 10000000,	/* the longest between two ticks: each counts for all since the last */
 	LEAST_CPU_NS = 200000000,	/* of each CPU */
+	SLACK_NS = 100000000,		/* between a reading of the clock and one of /proc/stat */
 };
 
 struct used {
@@ -58,10 +59,11 @@ struct cpu_account {
 	uint64_t child_ns;			/* what was used before the program was let go */
 	uint64_t *busy;				/* [nr_cpus]: of the whole machine, when the file began; */
 	size_t nr_cpus;
+	uint64_t busy_at_ns;			/* when that was */
 	bool of_cpus;				/* it is that */
 	struct group_used *groups;		/* [of the recording's]: when the file began; NULL: of none */
 	uint64_t begin_ns;			/* of threads that are recorded alone: */
-	bool ended_untold;			/* one has ended, or a group */
+	bool ended_untold;			/* one has ended, or a group, or CPUs have no true count */
 };
 
 /* ---- what /proc says ---- */
@@ -203,6 +205,7 @@ static void account_ready(struct collect *c)
 	if (a->of_cpus) {
 		a->bpf = NULL;
 		a->busy = busy_ns(&a->nr_cpus);
+		a->busy_at_ns = a->begin_ns;
 		return;
 	}
 	a->before = xcalloc(c->o->nr_pids + 1, sizeof(*a->before));
@@ -309,12 +312,14 @@ static void charge_living(struct collect *c, uint64_t now_ns)
 }
 
 /*
- * Write how long each CPU was busy. For one that was offline at the beginning, that includes its time before
- * it went offline. An idle CPU gets a record as well, which shows that the account is of CPUs.
+ * Write how long each CPU was busy. An idle one gets a record as well, which shows that the account is of
+ * CPUs. No CPU is busy for longer than time has passed: one that was offline when the file began has a
+ * count from before, and ticks of an emulated machine may be of any length. Then there is no account.
  */
 static void charge_cpus(struct collect *c, uint64_t now_ns)
 {
 	struct cpu_account *a = c->account;
+	const uint64_t at_ns = clock_mono_ns(), passed_ns = at_ns - a->busy_at_ns;
 	size_t nr, i;
 	uint64_t *now = busy_ns(&nr);
 
@@ -324,9 +329,15 @@ static void charge_cpus(struct collect *c, uint64_t now_ns)
 			.time_ns = now_ns, .cpu = i, .busy_ns = now[i] - MIN(now[i], before),
 		};
 
+		if (r.busy_ns > passed_ns + passed_ns / 20 + SLACK_NS && !a->ended_untold) {
+			a->ended_untold = true;
+			refused_text(&c->refused, "an account of CPU time: the kernel counts more of CPU %zu than time has passed",
+				     i);
+		}
 		trace_write_cpu_used(c->w, &r);
 		a->file_ns += r.busy_ns;
 	}
+	a->busy_at_ns = at_ns;
 	free(a->busy);
 	a->busy = now;
 	a->nr_cpus = nr;
@@ -608,15 +619,14 @@ static void account_turn(struct collect *c, uint64_t now_ns)
 
 static void account_stand(struct collect *c)
 {
-	if (!account_was_kept(c)) {
-		give_none(c);
-		return;
-	}
-	if (!charge_whole(c, c->merged_ns)) {
+	if (account_was_kept(c) && !charge_whole(c, c->merged_ns)) {
 		take_ends(c, c->merged_ns);
 		charge_living(c, c->merged_ns);
 	}
-	account_close_file(c);
+	if (account_was_kept(c))
+		account_close_file(c);
+	else
+		give_none(c);
 }
 
 static void account_close_part(struct collect *c)
