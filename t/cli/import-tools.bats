@@ -413,7 +413,7 @@ hint: decompress the file first: lz4 -d" ]
 
 @test "import: marks of UTF-8 and line ends of other systems change nothing" {
 	local file how
-	zstd -dqc "$DATA/heaptrack.zst" >heaptrack
+	! command -v zstd >/dev/null || zstd -dqc "$DATA/heaptrack.zst" >heaptrack
 	xz -dc "$DATA/massif.out.xz" >massif
 	gzip -dc "$DATA/threads.json.gz" >threads
 	gzip -dc "$DATA/perf-script.txt.gz" >script
