@@ -378,7 +378,7 @@ mine" ]
 	mkdir small
 	mount -t tmpfs -o size=800k,mode=700 none small || skip "no tmpfs can be mounted"
 	head -c 730k /dev/zero >small/fill
-	run_arcprof record --segment 100ms -F 9999 -o small/dir -- "$(workload shares)" 120
+	run_arcprof record --segment 100ms -F 9999 -o small/dir -- "$(workload shares)" 300
 	mkdir copy
 	cp small/dir/*.arc copy/
 	umount small
