@@ -31,7 +31,7 @@
 
 enum { PEEK_MAX = 64 };
 
-enum { TICK_S = 1, LOST_NS = 10000000 };
+enum { TICK_S = 1, LOST_NS = 10000000, LOST_STEP_NS = 100000000 };
 
 static volatile sig_atomic_t asked_to_stop, ticked;
 
@@ -633,7 +633,7 @@ static void on_tick(int sig)
 	ticked = 1;
 }
 
-/* Ends a wait now and then, for watch_trails(). */
+/* Ends a wait now and then, for watch_tracees(). */
 static void begin_ticks(void)
 {
 	const struct itimerspec each = { .it_interval.tv_sec = TICK_S, .it_value.tv_sec = TICK_S };
@@ -663,23 +663,58 @@ static uint64_t cpu_time_ns(int tid)
 	return ns;
 }
 
+/* Return how long a thread has run user code, in clock ticks; UINT64_MAX: not known. */
+static uint64_t user_ticks(int tid)
+{
+	uint64_t ticks = UINT64_MAX;
+	char path[48], line[1024];
+	const char *end;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return ticks;
+	end = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	if (!end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64, &ticks) != 1)
+		ticks = UINT64_MAX;
+	fclose(f);
+	return ticks;
+}
+
 /*
- * A virtual machine may lose a breakpoint, and a thread that has passed the end of its trail would run on
- * unseen. A trail is some tens of instructions: a thread that takes 10 ms for one has lost its way, and stops
- * where it is. One that gets no CPU is left alone.
+ * Return what a thread has run that is to stop soon; 0: it may run for long. On a trail that is all that it
+ * runs. In a single step the kernel may work for long, and is not to be interrupted there; user code cannot.
  */
-static void watch_trails(struct stepper *s)
+static uint64_t ran_ns(const struct tracee *t)
+{
+	uint64_t ticks;
+
+	if (!t->alive || t->stopped || !(t->on_trail || t->stepping || t->leaving))
+		return 0;
+	if (t->on_trail)
+		return cpu_time_ns(t->tid);
+	ticks = user_ticks(t->tid);
+	return ticks == UINT64_MAX ? 0 : ticks * (1000000000 / (uint64_t)sysconf(_SC_CLK_TCK)) + 1;
+}
+
+/*
+ * A virtual machine may lose a breakpoint or the trap of a step, and a thread that has passed the end of its
+ * trail would run on unseen. A trail is some tens of instructions: a thread that takes 10 ms for one has lost
+ * its way, and stops where it is; so does one that takes 100 ms for a step. One that gets no CPU is left
+ * alone.
+ */
+static void watch_tracees(struct stepper *s)
 {
 	size_t i;
 
 	ticked = 0;
 	for (i = 0; i < s->nr_tracees; i++) {
 		struct tracee *t = s->tracees[i];
-		bool runs = t->alive && !t->stopped && t->on_trail;
+		uint64_t ns = ran_ns(t), lost_ns = t->on_trail ? LOST_NS : LOST_STEP_NS;
+		bool runs = ns > 0;
 
-		uint64_t ns = runs ? cpu_time_ns(t->tid) : 0;
-
-		if (runs && t->watched && ns != UINT64_MAX && ns - t->watched_ns < LOST_NS)
+		if (runs && t->watched && ns != UINT64_MAX && ns - t->watched_ns < lost_ns)
 			continue;
 		if (runs && t->watched) {
 			s->t.nr_gaps++;
@@ -726,7 +761,7 @@ static void loop(struct stepper *s, int parent_pid)
 		else if (errno != EINTR)
 			break;
 		if (ticked)
-			watch_trails(s);
+			watch_tracees(s);
 	}
 	s->broken |= getppid() != parent_pid;
 }

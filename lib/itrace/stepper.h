@@ -72,8 +72,8 @@ struct tracee {
 	bool in_exclusive;	/* runs to the breakpoints of excl */
 	struct exclusive excl;
 	bool on_trail;		/* runs to the breakpoints of trail */
-	bool watched;		/* was on it at the last tick, and has not stopped since; */
-	uint64_t watched_ns;	/* the CPU time that it had then */
+	bool watched;		/* it had to stop soon at a tick, and has not stopped since; */
+	uint64_t watched_ns;	/* what it had run then */
 	bool stale_trap;	/* a trap will come of a breakpoint that no longer matters */
 	struct trail trail;
 	struct user_breakpoints breakpoints;
