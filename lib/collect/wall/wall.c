@@ -669,6 +669,7 @@ static void begin_accounts(struct collect *c, uint64_t now_ns)
 		wall_cut(w->wall, i, now_ns);
 	for (i = 1; i < nr; i++) {
 		struct account *a = account_of(w, i);
+		uint64_t at_ns;
 
 		if (!read_slot_surely(w, i, &s) || s.state == WALL_FREE || account_given_back(a, &s))
 			continue;
@@ -676,8 +677,10 @@ static void begin_accounts(struct collect *c, uint64_t now_ns)
 		if (a->used && a->born_ns == s.born_ns && s.born_ns >= now_ns)
 			continue;
 		account_begin(a, &s);
-		a->from_ns = wall_moment(&s, now_ns);
-		wall_times_at(&s, now_ns, &a->from);
+		/* what it seems to run is charged by the next look of polls, maybe as something else */
+		at_ns = w->polls && s.state == WALL_ON_CPU ? s.since_ns : now_ns;
+		a->from_ns = wall_moment(&s, at_ns);
+		wall_times_at(&s, at_ns, &a->from);
 		a->from_blocks = s.nr_blocks;
 		a->told = a->from;
 	}
