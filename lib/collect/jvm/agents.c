@@ -827,14 +827,15 @@ int agents_turn_ms(const struct collect *c)
 {
 	enum { USUAL_MS = 20, RARE_MS = 100, RARE_HZ = 150 };
 	const struct collect_opts *o = c->o;
+	/* what was asked for, which timers take where there are no events, and what it was changed to */
+	uint64_t hz = MAX(collect_expected_hz(&o->ev), collect_expected_hz(&c->ev.conf));
 
 	/*
 	 * With a hundred JVMs each turn costs some hundred microseconds. What so many samples take in a
 	 * tenth of a second is a quarter of the smallest ring; other records come in bursts.
 	 */
 	if (o->nr_sources || o->jvm_events || o->callflow.on || c->timed || c->walls ||
-	    o->live_gc || o->live_histogram ||
-	    collect_expected_hz(&c->ev.conf) > RARE_HZ)
+	    o->live_gc || o->live_histogram || hz > RARE_HZ)
 		return USUAL_MS;
 	return RARE_MS;
 }
