@@ -616,7 +616,7 @@ static int check_locks(struct trace_reader *t, struct sums_check *out, struct er
 	return 0;
 }
 
-/* What is compared of a trace besides its model. */
+/* These checks of a trace come after those of its model. */
 static const struct trace_check {
 	int (*check)(struct trace_reader *t, struct sums_check *out, struct err *e);
 	const char *what, *bad;		/* bad: what has been counted if it is not so */

@@ -7,7 +7,7 @@
 #include "classfile/rewrite.h"
 #include "unit.h"
 
-/* What the callbacks do, and what they were given. */
+/* The callbacks answer from here, and note what they were given. */
 static struct {
 	int32_t number;			/* select()'s answer */
 	int nr_asked, nr_skipped, nr_mem, fail_at;	/* fail_at: that call of mem() gives nothing */

@@ -17,7 +17,7 @@
 #include "trace/record.h"
 #include "unit.h"
 
-/* What the sink was given. */
+/* The sink notes here what it was given. */
 static struct {
 	int nr_samples, nr_records;
 	struct jvm_sample sample;
